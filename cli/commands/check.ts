@@ -73,8 +73,7 @@ export function checkCommand(): Command {
 /** The file with a site's rules in a folder without a wrangler config; `null` for none. */
 function rulesAlone(): string | null {
   try {
-    const file = defaultConfig();
-    return existsSync(file) ? file : null;
+    return defaultConfig();
   } catch (error) {
     if (!(error instanceof ConfigFileError)) throw error;
     printError(error.message);

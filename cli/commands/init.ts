@@ -66,7 +66,7 @@ export function initCommand(): Command {
     .action(async (flags: InitFlags) => {
       try {
         const existing = defaultConfig();
-        if (existing !== DEFAULT_CONFIG) {
+        if (existing !== null && existing !== DEFAULT_CONFIG) {
           throw new AnswerError(
             `${existing} has the site's rules already: rename it to ${DEFAULT_CONFIG}, which is kept`,
           );

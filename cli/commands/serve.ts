@@ -244,7 +244,7 @@ function optionsOf(flags: ServeFlags, parts: OpenedParts): ServeOptions {
   return {
     ...parts,
     config,
-    defaultConfig: config === null && flags.sites === undefined ? defaultConfig() : null,
+    defaultConfig: config === null && flags.sites === undefined ? (defaultConfig() ?? DEFAULT_CONFIG) : null,
     sites: flags.sites ?? null,
     origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
     parent: flags.parent ?? (environment.TIDEMARK_PARENT || null),

@@ -103,9 +103,8 @@ interface ChosenSite {
 /** Finds rules and origin. The demo's rules apply only to the demo, not to another origin. */
 async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoSite | null): Promise<ChosenSite> {
   const configFile = config ?? defaultConfig();
-  const isMissing = config === undefined && !existsSync(configFile);
-  if (origin !== undefined && isMissing) return { configFile: null, origin, hasDashboard: true };
-  if (isMissing) {
+  if (origin !== undefined && configFile === null) return { configFile, origin, hasDashboard: true };
+  if (configFile === null) {
     throw new DevError(
       `there is no ${DEFAULT_CONFIG} here, and no --origin. Name your site, like --origin http://localhost:8000, ` +
         "or a file with its rules, with --config FILE. npx tidemark init writes one.",
