@@ -110,7 +110,7 @@ export default defineConfig({
       { name: "gate", description: "too long for `npm test`, unless it names the file or folder" },
       { name: "deep", description: "too long for the gate: only with `npm run check -- --all`" },
     ],
-    setupFiles: ["test/suite/cpu-time.ts", "test/suite/same-draws.ts"],
+    setupFiles: ["test/suite/cpu-time.ts", "test/suite/same-draws.ts", "test/suite/shared-modules.ts"],
     reporters: ["default", new TimeByFolder(), new NoneWhollyDeep()],
     sequence: { sequencer: LongestFirst },
     projects: [
