@@ -130,8 +130,8 @@ p { margin: .35rem 0; }
 .subject { color: var(--soft); margin-bottom: 1rem; }
 .headline { font-size: 1.3rem; line-height: 1.4; margin: 0 0 1rem; }
 .warnings { margin: 1rem 0; padding: .5rem 1rem; border-left: 3px solid #c8862b; background: #fdf6ea; overflow-wrap: anywhere; }
-section { margin-top: 2.2rem; break-inside: avoid; }
-svg { display: block; width: 100%; height: auto; overflow: visible; }
+section { margin-top: 2.2rem; break-inside: avoid; overflow-x: auto; }
+svg { display: block; width: 100%; min-width: 38rem; height: auto; overflow: visible; }
 svg text { font: 12px system-ui, sans-serif; text-anchor: middle; fill: var(--ink); }
 svg .label { fill: var(--soft); }
 svg line { stroke: var(--line); }
@@ -143,10 +143,10 @@ span.outer { background: var(--pale); } span.inner { background: var(--sea); }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
 th { color: var(--soft); font-weight: 500; }
-th.words, td.words { text-align: left; overflow-wrap: anywhere; }
-td.words:last-child { padding-left: 1rem; color: var(--soft); }
+th.words, td.words { text-align: left; overflow-wrap: anywhere; min-width: 6rem; }
+td.words:last-child { padding-left: 1rem; color: var(--soft); overflow-wrap: break-word; }
 pre { margin: 0; padding: .9rem 1rem; background: #f4f8f9; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
-footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; }
+footer { margin-top: 2.5rem; color: var(--soft); font-size: .85rem; overflow-wrap: anywhere; }
 a { color: inherit; }
 @media print { body { padding: 0; max-width: none; font-size: 11pt; } * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } tr { break-inside: avoid; } }
 `;
