@@ -3,6 +3,7 @@ import type { BackgroundWork } from "../ports/background-work.ts";
 import type { Ports } from "../ports/ports.ts";
 import type { Reporter } from "../ports/reporter.ts";
 import type { FoundResponse } from "../ports/store.ts";
+import { hasLooped } from "../rules/forwarding/origin-request-fields.ts";
 import { isWithin } from "../rules/forwarding/trusted-proxies.ts";
 import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
@@ -173,6 +174,14 @@ function visitorsCountry(incoming: IncomingRequest, site: Site): string | null {
 /** The page that a request is for, as events name it: `url` is the cache key. */
 export function pageOf({ resolved }: Pick<RequestContext, "resolved">): { route: string | null; url: string } {
   return { route: resolved.route.pattern, url: resolved.cacheKey };
+}
+
+/**
+ * Whether this edge itself has sent the request. A child names the same host, and its own node beside it, which the platform
+ * looks for. RFC 8586 §2.
+ */
+export function isLoop({ incoming, facts, resolved }: RequestContext): boolean {
+  return !incoming.child && hasLooped(facts.field("cdn-loop"), resolved.host);
 }
 
 /** The client that waits for the origin, if this request does. */

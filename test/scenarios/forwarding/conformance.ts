@@ -110,7 +110,11 @@ export const rows: readonly ConformanceRow[] = [
     section: "8586 §2",
     requirement: "`CDN-Loop`",
     does: "A member with the public host. The same member again is 508; another host's is ignored.",
-    scenarios: ["forwarding/loop-is-508", "forwarding/outer-tidemark-is-no-loop"],
+    scenarios: [
+      "forwarding/loop-is-508",
+      "forwarding/loop-does-not-wait-for-itself",
+      "forwarding/outer-tidemark-is-no-loop",
+    ],
   },
   {
     table: "impossible",

@@ -362,9 +362,15 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
   "RFC 8586 §2": {
     "a request that loops is forwarded again": {
       in: "askOrigin",
-      replace: 'hasLooped(facts.field("cdn-loop"), resolved.host)',
+      replace: "isLoop(context)",
       by: "false",
       foundBy: "forwarding/loop-is-508",
+    },
+    "a request that loops waits for itself": {
+      in: "beginFetch",
+      replace: " || isLoop(context)",
+      by: "",
+      foundBy: "forwarding/loop-does-not-wait-for-itself",
     },
     "another edge's member in CDN-Loop counts as this edge's own": {
       in: "hasLooped",

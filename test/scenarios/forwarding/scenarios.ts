@@ -284,6 +284,20 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "forwarding/loop-does-not-wait-for-itself",
+    name: "a request that comes back while the edge waits for its answer is refused at once",
+    source: "RFC 8586 §2",
+    origin: { "/a": [{ body: "what the front makes of the 508", hold: "front" }] },
+    steps: [
+      { begin: "visitor", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { get: "/a", fields: { "cdn-loop": 'tidemark; host="www.example.test"' }, expect: { status: 508 } },
+      { release: "front" },
+      { finish: "visitor", expect: { body: "what the front makes of the 508" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
     id: "forwarding/outer-tidemark-is-no-loop",
     name: "another Tidemark in front of this one does not count as a loop",
     source: "RFC 8586 §2",

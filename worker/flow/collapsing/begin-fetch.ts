@@ -2,7 +2,7 @@ import type { FetchKey } from "../../rules/key/fetch-key.ts";
 import { oddField } from "../../rules/request/unkeyed-field.ts";
 import { variantOf } from "../../rules/variants/vary.ts";
 import { mustAskForItself } from "../judging.ts";
-import { clientOf, type RequestContext } from "../request-context.ts";
+import { clientOf, isLoop, type RequestContext } from "../request-context.ts";
 import { selectInMemory, selectingNames } from "../selection.ts";
 import { DEAD_AFTER_MS } from "../storing/large-fills.ts";
 import type { Begun } from "./collapsed-fetches.ts";
@@ -33,8 +33,9 @@ export function beginFetch(context: RequestContext, mayJoin = true): Begun {
   const joins = mayJoin && !originGate?.goesFirst(context.resolved.route.pattern, clientOf(context));
   const key = sharedKeyOf(context);
   const waitsInVain = isHitForMiss(context, key) || mustAskForItself(context);
-  // A stream of events does not end, and its place at the origin may be another one than that of a page.
-  if (context.facts.asksForStream || waitsInVain) return { kind: "alone" };
+  // A stream of events does not end, and its place at the origin may be another one than that of a page. A loop would wait
+  // for itself.
+  if (context.facts.asksForStream || waitsInVain || isLoop(context)) return { kind: "alone" };
   const fetch = collapsed.find(key);
   if (fetch && (joins || !fetch.isElsewhere)) return { kind: "follow", fetch };
   return collapsed.begin(key, joins);

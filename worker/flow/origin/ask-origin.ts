@@ -5,7 +5,7 @@ import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/fi
 import { Fields } from "../../rules/fields/fields.ts";
 import { memoize } from "../../rules/fields/memoize.ts";
 import { destinationAt } from "../../rules/forwarding/destination.ts";
-import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
+import { originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
 import { isOriginError } from "../../rules/freshness/origin-error.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
 import { urlPurgeKey } from "../../rules/key/purge-key.ts";
@@ -16,7 +16,7 @@ import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { answerOurselves, edgeAnswer, reportOwn, reportPassedOn } from "../answering/answers.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import type { Miss } from "../miss.ts";
-import { clientOf, pageOf, type RequestContext } from "../request-context.ts";
+import { clientOf, isLoop, pageOf, type RequestContext } from "../request-context.ts";
 import { interimsFor } from "./interim-responses.ts";
 import { endWith, type OriginGate } from "./origin-gate.ts";
 import type { OriginTurn } from "./origin-turn.ts";
@@ -70,11 +70,8 @@ export interface OriginCall {
 
 /** Sends the request to the origin as the edge's own. */
 export function askOrigin(context: RequestContext, call: OriginCall): OriginResult | Promise<OriginResult> {
-  const { incoming, resolved, facts, ports, isolate } = context;
-  // A child names the same host, and its own node beside it, which the platform looks for.
-  if (!incoming.child && hasLooped(facts.field("cdn-loop"), resolved.host)) {
-    return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
-  }
+  const { facts, ports, isolate } = context;
+  if (isLoop(context)) return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
   if (isolate.originState.isDown(ports.clock.now())) {
     const result = knownDown(context, call);
     if (result) return result;
