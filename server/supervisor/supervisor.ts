@@ -441,7 +441,7 @@ export class Supervisor {
       this.#takeSites();
       return true;
     } catch (cause) {
-      this.#options.report({ kind: "reload-failed", cause });
+      if (!this.#lifecycle.isEnding) this.#options.report({ kind: "reload-failed", cause });
       this.#takeSitesBack();
       return false;
     }

@@ -433,6 +433,7 @@ describe("a supervisor", () => {
       loading.resolve();
       expect(await reload).toBe(false);
       expect(readdirSync(folder)).not.toContain("log.sock"); // which would keep the process from ending
+      expect(events.map(({ kind }) => kind)).not.toContain("reload-failed"); // nobody uses old settings
     });
 
     test("a configuration that does not compile keeps the old workers, and says why", { tags: ["deep"] }, async () => {
