@@ -60,8 +60,8 @@ export const mutants: Mutants = {
     },
     "a private 304 counts for a field that was left out": {
       in: "answerFreshened",
-      replace: '{ kind: notStored ? "not-stored" : "store" }',
-      by: '{ kind: "store" }',
+      replace: "toAskAgainAsSent(context, notStored === null,",
+      by: "toAskAgainAsSent(context, true,",
       foundBy: "second-look/idle-field-and-304-private",
     },
     "a second look asks without the visitor's language": {
@@ -149,20 +149,20 @@ export const mutants: Mutants = {
     },
     "a visitor gets an answer without an idle field that is not stored": {
       in: "toAskAgainAsSent",
-      replace: 'decision.kind === "store" && !leftOut',
+      replace: "mayBeStored && !leftOut",
       by: "!leftOut",
       foundBy: "second-look/idle-field-matters",
     },
     "a redirect or an error that no visitor's request has caused is stored": {
-      in: "lookAgain",
-      replace: 'response.status === 200 ? decision.kind : "not-stored"',
-      by: "decision.kind",
+      in: "answerBy",
+      replace: 'status === 200 && decision.kind === "store"',
+      by: 'decision.kind === "store"',
       foundBy: "second-look/idle-field-and-307",
     },
     "an error that only a request without its field gets is stored": {
-      in: "lookAgain",
-      replace: "response.status === 200",
-      by: "(response.status === 200 || response.status >= 400)",
+      in: "answerBy",
+      replace: 'status === 200 && decision.kind === "store"',
+      by: '(status === 200 || status >= 400) && decision.kind === "store"',
       foundBy: "second-look/idle-field-and-404",
     },
     "a field that mattered is left out again": {

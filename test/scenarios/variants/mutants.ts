@@ -603,7 +603,7 @@ if (contentEncoding !== null && !acceptsCoding(`,
   "docs/decisions/0011-encodings-are-variants.md": {
     "what the origin chooses from a full offer is not learned": {
       in: "answerBy",
-      drop: 'context.isolate.codings.learn(facts.originView.value("accept-encoding")!, fields.get("content-encoding"), fetchedAt);',
+      drop: 'isolate.codings.learn(facts.originView.value("accept-encoding")!, fields.get("content-encoding"), fetchedAt);',
       foundBy: "variants/five-browsers",
     },
     "a choice of the origin counts for ever": {

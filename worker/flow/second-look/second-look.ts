@@ -46,40 +46,30 @@ export function withoutIdleFields(context: RequestContext, toValidate: FoundResp
   };
 }
 
-/** What the corridor does with an answer: it continues with it, or sends the original request as well. */
-export type SecondLook =
-  | { readonly kind: "go-on"; readonly response: ReceivedAnswer }
-  | { readonly kind: "ask-again"; readonly asSent: RequestContext };
-
-/** Begins a second look after an answer that deserves one. The body may be read on its way to the client. */
-export function lookAgain(context: RequestContext, response: ReceivedAnswer, decision: StorageDecision): SecondLook {
-  context.isolate.secondLooks.countAnswer();
-  // The looks have compared pages. For an error or a redirect the origin may have missed the field.
-  const kind = response.status === 200 ? decision.kind : "not-stored";
-  const asSent = toAskAgainAsSent(context, { kind }, response.fields);
-  if (asSent) return { kind: "ask-again", asSent };
-  if (decision.kind === "store" || context.facts.isPartial) return { kind: "go-on", response };
-  return { kind: "go-on", response: compareBehind(context, lookBehind(context, response, decision), decision) };
+/**
+ * Begins a second look after an answer that deserves one. Returns the answer, whose body may be read on its way to the
+ * client.
+ */
+export function lookAgain(
+  context: RequestContext,
+  response: ReceivedAnswer,
+  decision: StorageDecision,
+): ReceivedAnswer {
+  if (decision.kind === "store" || context.facts.isPartial) return response;
+  return compareBehind(context, lookBehind(context, response, decision), decision);
 }
 
 /**
  * The request as it was sent, if the origin's answer to it without its idle fields is not what it should get: an answer
  * that is not stored, or that varies by one of them. These fields are idle no longer.
  */
-export function toAskAgainAsSent(
-  context: RequestContext,
-  decision: Pick<StorageDecision, "kind">,
-  fields: Fields,
-): RequestContext | null {
+export function toAskAgainAsSent(context: RequestContext, mayBeStored: boolean, fields: Fields): RequestContext | null {
   const { reduced, isolate, resolved } = context;
   if (!reduced) return null;
   const { asSent, leftOut } = reduced;
   const names = varyFields(fields.get("vary"));
-  if (decision.kind === "store" && !leftOut.some(([name]) => names.includes(name))) return null;
-  isolate.secondLooks.idleFields.refute(
-    placeOf(resolved),
-    leftOut,
-    decision.kind === "store" || asSent.facts.identity === "anonymous",
-  );
+  if (mayBeStored && !leftOut.some(([name]) => names.includes(name))) return null;
+  const isForAll = mayBeStored || asSent.facts.identity === "anonymous";
+  isolate.secondLooks.idleFields.refute(placeOf(resolved), leftOut, isForAll);
   return asSent;
 }

@@ -163,23 +163,26 @@ function answerBy(
   response: ReceivedAnswer,
   tellFollowers: TellFollowers,
 ): Answer | Promise<Answer> {
-  const { facts, background } = context;
+  const { facts, background, isolate } = context;
   const { toValidate } = miss;
   const { status, fields, fetchedAt } = response;
-  context.isolate.codings.learn(facts.originView.value("accept-encoding")!, fields.get("content-encoding"), fetchedAt);
+  isolate.codings.learn(facts.originView.value("accept-encoding")!, fields.get("content-encoding"), fetchedAt);
   if (status === 304 && toValidate) return answerFreshened(context, miss, toValidate, response, tellFollowers);
   const decision = decideStorage(context, response);
-  const look = lookAgain(context, response, decision);
-  if (look.kind === "ask-again") {
+  isolate.secondLooks.countAnswer();
+  // The looks have compared pages. For an error or a redirect the origin may have missed the field.
+  const asSent = toAskAgainAsSent(context, status === 200 && decision.kind === "store", fields);
+  if (asSent) {
     background.run(cancelBody(response.body));
-    return fetchOnce(look.asSent, miss, tellFollowers);
+    return fetchOnce(asSent, miss, tellFollowers);
   }
+  const passedOn = lookAgain(context, response, decision);
   const isRefused = decision.kind === "not-stored" && !isRefresh(context);
   if (isRefused && mayLackReferer(status, facts.fields, context.resolved.route)) {
     tellFollowers(outcomeOfNotStored(decision.because, status));
-    return forwardWithReferer(context, look.response, miss);
+    return forwardWithReferer(context, passedOn, miss);
   }
-  const fetched: Fetched = { miss, response: look.response, tellFollowers };
+  const fetched: Fetched = { miss, response: passedOn, tellFollowers };
   if (facts.isPartial) return answerPart(context, fetched, decision);
   // It may be of the GET alone: uploads under way (tus) have none, and URLs may be signed for HEAD.
   if (context.askByHead && decision.kind === "not-stored" && status >= 400 && !isOriginError(status)) {
@@ -221,7 +224,7 @@ async function answerFreshened(
     return fetchOnce(context, { ...miss, toValidate: null }, tellFollowers);
   }
   const { notStored } = freshened;
-  const asSent = toAskAgainAsSent(context, { kind: notStored ? "not-stored" : "store" }, notModified.fields);
+  const asSent = toAskAgainAsSent(context, notStored === null, notModified.fields);
   if (asSent) {
     forgetWithdrawn(context, freshened);
     if (!isInMemory(freshened.stored)) background.run(cancelBody(freshened.stored.body));
