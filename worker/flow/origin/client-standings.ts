@@ -30,14 +30,25 @@ export class ClientStandings {
     if (talk) talk.onSession = (session) => void this.#sessions.note(session);
   }
 
-  /** Counts one more request of a client. Returns its place among those that wait. */
-  count(client: Client, now: number, queueSince: number): Standing {
-    return this.#standingOf(client, now, queueSince, (key) => this.#misses.count(key, now));
-  }
-
-  /** Where one more request of a client would stand. */
-  withOneMore(client: Client, now: number, queueSince: number): Standing {
-    return this.#standingOf(client, now, queueSince, (key) => this.#misses.withOneMore(key, now));
+  /**
+   * Where one more request of a client stands among those that wait. `take`: counts it, or tells where it would stand. Where
+   * the client's address is not known, all are equal.
+   */
+  standingOf(
+    { address, cookieField, isRefresh, hasReceipt }: Client,
+    now: number,
+    queueSince: number,
+    take: "count" | "withOneMore",
+  ): Standing {
+    const countOf = (key: string) => this.#misses[take](key, now);
+    const session = this.#sessions.find(cookieField, now);
+    const evidence = {
+      isRefresh,
+      withReceipts: hasReceipt ? countOf("receipts") : null,
+      session: session && { setAt: session.setAt, misses: countOf(`session ${session.name}`) },
+      ofNetwork: address === null ? 0 : countOf(`network ${networkOf(address)}`),
+    };
+    return standingOf(evidence, queueSince);
   }
 
   /** Notes the sessions that an answer sets for its client. Without an address nobody knows whose they are. */
@@ -47,22 +58,5 @@ export class ClientStandings {
       const session = this.#sessions.hashed(set);
       if (this.#sessions.note(session)) this.#talk?.tellSession(session);
     }
-  }
-
-  /** `countOf` gives the recent misses under a key. Where the client's address is not known, all are equal. */
-  #standingOf(
-    { address, cookieField, isRefresh, hasReceipt }: Client,
-    now: number,
-    queueSince: number,
-    countOf: (key: string) => number,
-  ): Standing {
-    const session = this.#sessions.find(cookieField, now);
-    const evidence = {
-      isRefresh,
-      withReceipts: hasReceipt ? countOf("receipts") : null,
-      session: session && { setAt: session.setAt, misses: countOf(`session ${session.name}`) },
-      ofNetwork: address === null ? 0 : countOf(`network ${networkOf(address)}`),
-    };
-    return standingOf(evidence, queueSince);
   }
 }

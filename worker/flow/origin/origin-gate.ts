@@ -109,13 +109,13 @@ export class OriginGate {
   /** The place of a request that needs the origin. Its client has had one more. */
   placeOf(client: Client): Place {
     const since = this.#clock.now();
-    return { since, ...this.#standings.count(client, since, this.#queueSince(since)) };
+    return { since, ...this.#standings.standingOf(client, since, this.#queueSince(since), "count") };
   }
 
   /** The place that a request of this client would get now. */
   standingOf(client: Client): Standing {
     const now = this.#clock.now();
-    return this.#standings.withOneMore(client, now, this.#queueSince(now));
+    return this.#standings.standingOf(client, now, this.#queueSince(now), "withOneMore");
   }
 
   /** Another client waits for the same answer, so the fetch gets the better of both places. */
