@@ -21,10 +21,4 @@ export class OwnPermits implements OriginPermits {
     this.#taken--;
     this.onFree();
   }
-
-  bring(): void {}
-
-  stopBringing(): void {}
-
-  bringWhenIdle(): void {}
 }

@@ -103,7 +103,7 @@ export class PermitQueue {
     this.#endLost(this.#clock.now());
     if (this.#waiting.size > 0) return null;
     if (this.#permits.take()) return this.#permit();
-    this.#permits.bringWhenIdle();
+    this.#permits.bringWhenIdle?.();
     return null;
   }
 
@@ -135,10 +135,10 @@ export class PermitQueue {
   improve(place: Place, standing: Standing): void {
     if (compareStandings(standing, place) >= 0) return;
     const isWaiting = this.#waiting.has(place);
-    if (isWaiting) this.#permits.stopBringing(place);
+    if (isWaiting) this.#permits.stopBringing?.(place);
     Object.assign(place, standing);
     this.#last = undefined;
-    if (isWaiting) this.#permits.bring(place);
+    if (isWaiting) this.#permits.bring?.(place);
   }
 
   /** The request does not want its turn any more. */
@@ -167,7 +167,7 @@ export class PermitQueue {
       void patience.over.then(() => this.#waiting.get(place) === tell && this.#leave(place, null));
       this.#waiting.set(place, tell);
       if (this.#last && compareTurns(place, this.#last) >= 0) this.#last = place;
-      this.#permits.bring(place);
+      this.#permits.bring?.(place);
     });
   }
 
@@ -198,7 +198,7 @@ export class PermitQueue {
     if (tell === undefined) return;
     this.#waiting.delete(waiting);
     this.#last = undefined;
-    this.#permits.stopBringing(waiting);
+    this.#permits.stopBringing?.(waiting);
     tell(permit);
   }
 
