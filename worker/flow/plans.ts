@@ -1,5 +1,5 @@
 import { maySignRequest } from "../rules/identity/signed-request.ts";
-import { type FetchKey, fetchKeyText } from "../rules/key/fetch-key.ts";
+import { fetchKeyText } from "../rules/key/fetch-key.ts";
 import { unkeyedField } from "../rules/request/unkeyed-field.ts";
 import { isHitForMiss, sharedKeyOf } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
@@ -104,12 +104,12 @@ export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
  * the HEAD asks for: the offset of an upload (tus).
  */
 function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss): boolean {
-  const { facts, resolved } = context;
+  const { facts, resolved, isolate, ports } = context;
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
   if (selected !== null || toValidate !== null) return false;
   if (unkeyedField(facts.fields, selectingNames(context), resolved.route) !== null) return false;
   const key = sharedKeyOf(context);
-  return !isUnstoredFor("HEAD", context, key) && !isHitForMiss(context, key);
+  return !isolate.unstored.has(key, ports.clock.now(), "HEAD") && !isHitForMiss(context, key);
 }
 
 /**
@@ -117,7 +117,9 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
  * confirmed.
  */
 function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
-  const mayBeSmall = fetchWholeBytes(context) > 0 && !isUnstoredFor("PARTS", context, sharedKeyOf(context));
+  const { isolate, ports } = context;
+  const key = sharedKeyOf(context);
+  const mayBeSmall = fetchWholeBytes(context, key) > 0 && !isolate.unstored.has(key, ports.clock.now(), "PARTS");
   return mayBeSmall || conditionsOf(context, miss) !== null;
 }
 
@@ -133,18 +135,10 @@ function mayAskByDate(context: RequestContext, { kind }: Miss): boolean {
 }
 
 /** The largest page that is fetched for one of its parts. An origin that ignores ranges sends the whole anyway. */
-export function fetchWholeBytes(context: RequestContext): number {
-  const { fetchWholeBytes: chosen, storeBytes } = context.isolate.site.limits;
-  return isUnstoredFor("RANGE", context, sharedKeyOf(context)) ? storeBytes : chosen;
-}
-
-/** Whether a GET for such a request is known to store nothing. */
-function isUnstoredFor(
-  requests: "PARTS" | "HEAD" | "RANGE",
-  { isolate, ports }: RequestContext,
-  key: FetchKey,
-): boolean {
-  return isolate.unstored.has(key, ports.clock.now(), requests);
+export function fetchWholeBytes(context: RequestContext, key = sharedKeyOf(context)): number {
+  const { isolate, ports } = context;
+  const { fetchWholeBytes: chosen, storeBytes } = isolate.site.limits;
+  return isolate.unstored.has(key, ports.clock.now(), "RANGE") ? storeBytes : chosen;
 }
 
 /** Whether the request's session does not reach the origin, because the route keys only by other cookies. */
