@@ -1,5 +1,5 @@
 import type { Clock } from "../../ports/clock.ts";
-import type { BeingStored, Failing, FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
+import type { FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isOriginError } from "../../rules/freshness/origin-error.ts";
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText, joinableKeys, withoutField } from "../../rules/key/fetch-key.ts";
@@ -35,11 +35,8 @@ export interface SharedFetch {
   brought?: Promise<unknown>;
 }
 
-/** One that this isolate makes. */
-export interface LeadingFetch extends SharedFetch {
-  /** Tells the followers. Calling it with an outcome ends the fetch; then nothing more counts. */
-  readonly tell: (news: SharedFetchOutcome | BeingStored | Failing) => void;
-}
+/** One that this isolate makes. An outcome that is told ends it. */
+export interface LeadingFetch extends SharedFetch, FetchTurn {}
 
 /** How a request that needs the origin goes about it. */
 export type Begun =

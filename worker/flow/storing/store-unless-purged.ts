@@ -1,10 +1,10 @@
-import type { BeingStored, Failing, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
+import type { FetchTurn } from "../../ports/fetches-elsewhere.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
 import { pageOf, type RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 
-export type TellFollowers = (news: SharedFetchOutcome | BeingStored | Failing) => void;
+export type TellFollowers = FetchTurn["tell"];
 
 /** For a fetch that is not shared. */
 export const tellNobody: TellFollowers = () => undefined;
