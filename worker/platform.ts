@@ -4,14 +4,12 @@ import type { IncomingRequest, Isolate, Neighbours } from "./flow/request-contex
 import type { FillBudget } from "./flow/storing/fill.ts";
 import type { Counters } from "./metrics/counters.ts";
 import type { LedgerAccess, Reports } from "./metrics/reports.ts";
-import type { Tokens } from "./ports/access.ts";
-import type { Bodies } from "./ports/bodies.ts";
-import type { Clock, Timer } from "./ports/clock.ts";
-import type { Origin } from "./ports/origin.ts";
+import type { Timer } from "./ports/clock.ts";
 import type { OriginTalk } from "./ports/origin-news.ts";
 import type { PermitsOf } from "./ports/origin-permits.ts";
+import type { Ports } from "./ports/ports.ts";
 import type { PurgeAudit } from "./ports/purge-log.ts";
-import type { Compression, PopNotes } from "./ports/store.ts";
+import type { PopNotes } from "./ports/store.ts";
 import type { PurgeLogClient } from "./purges/log/log-contract.ts";
 import type { InvalidationsOf, OpenView } from "./purges/open-view.ts";
 import type { Site } from "./site/site.ts";
@@ -22,19 +20,14 @@ import type { SharedTier } from "./store/tiered-store.ts";
  * The services that a platform provides for one isolate. The Workers runtime, the server on Node and the tests' memory
  * engine are platforms.
  */
-export interface Platform {
-  readonly clock: Clock;
-  /** A number from 0 up to, but not including, 1. */
-  readonly random: () => number;
+export interface Platform
+  extends Pick<Ports, "clock" | "random" | "origin" | "bodies" | "tokens" | "compression" | "losesRequests"> {
   readonly sharedTier: SharedTier;
   readonly notes: PopNotes;
-  readonly origin: Origin;
   readonly log: PurgeLogClient;
   /** Default: `LogInvalidations`, for a log that is far away. */
   readonly invalidationsOf?: InvalidationsOf;
   readonly audit: PurgeAudit;
-  readonly bodies: Bodies;
-  readonly tokens: Tokens;
   /** The control plane of an isolate. A platform may load its code when somebody first calls it. */
   readonly control: StartControl;
   readonly reporter: Counters;
@@ -42,12 +35,8 @@ export interface Platform {
   readonly timer?: Timer;
   /** The site's ledger, to which the isolate reports. Default: it reports to none. */
   readonly ledger?: LedgerAccess;
-  /** Default: bodies are sent as the origin has sent them. */
-  readonly compression?: Compression;
   /** The permits that isolates share. Default: the isolate has its own, as many as `origin.concurrency` says. */
   readonly permitsOf?: PermitsOf;
-  /** Whether the code of a request may end at any point once its client has left. Default: it runs to its end. */
-  readonly losesRequests?: boolean;
   /** Default: what other isolates know of the origin cannot be known. */
   readonly originTalk?: OriginTalk;
   /** Default: the fetches of other isolates cannot be known. */
