@@ -7,7 +7,6 @@ import type {
   ConnectingReader,
   LogConnection,
   PurgeLogClient,
-  ReaderPosition,
   ViewDelta,
 } from "./log-contract.ts";
 import { connectionOf, LOG_NAME, type PurgeLog } from "./purge-log.ts";
@@ -23,14 +22,8 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
     this.#namespace = namespace;
   }
 
-  async read(
-    since: ReaderPosition | null,
-    leaseMs: number,
-    longestViewAgeMs?: number,
-    report?: string,
-    reader?: string,
-  ): Promise<ViewDelta> {
-    const read = () => this.#stub().read(since, leaseMs, longestViewAgeMs, report, reader);
+  async read(...asked: Parameters<PurgeLogClient["read"]>): Promise<ViewDelta> {
+    const read = () => this.#stub().read(...asked);
     try {
       return await read();
     } catch (error) {
