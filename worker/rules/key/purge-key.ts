@@ -84,28 +84,19 @@ export function readPurgeKey(key: string): PurgeItem | null {
   return null;
 }
 
+/** The beginnings of purge keys for which people write others. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  "*": "everything",
+  "#": "tag:",
+  "path:": "",
+  "//": "https://",
+  "host:": "prefix:",
+};
+
 /**
  * A purge key as people and `tidemark purge -` write it: `/about`, `https://www.example.com/about` (which also covers
  * http), `tag:song:42`, `prefix:/shop`, `prefix:www.example.com/shop`, `host:www.example.com`, `everything`.
  */
 export function purgeItemText(key: string): string {
-  const item = readPurgeKey(key);
-  switch (item?.kind) {
-    case undefined:
-      return key;
-    case "url":
-      return `https://${item.host}${item.pathAndQuery}`;
-    case "path":
-      return item.pathAndQuery;
-    case "prefix":
-      return `prefix:${item.host ?? ""}${item.prefix}`;
-    case "host":
-      return `host:${item.host}`;
-    case "tag":
-      return `tag:${item.tag}`;
-    case "group":
-      return `group:${item.scheme}://${item.host} ${item.group}`;
-    case "everything":
-      return "everything";
-  }
+  return key.replace(/^(?:\*$|#|path:|(?:\/\/|host:)(?=[^/]*\/))/, (beginning) => WRITTEN[beginning]!);
 }
