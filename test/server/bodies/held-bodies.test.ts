@@ -142,6 +142,19 @@ describe("a request's body", () => {
     expect(bodies.taken).toEqual(NOTHING);
   });
 
+  test("is held in a file again once files can be written, however many could not", async () => {
+    const taken = join(folder, "taken");
+    writeFileSync(taken, "");
+    const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: MIB, mostFiles: 2, folder: taken });
+    const hold = () => bodies.hold(sent(pieces([100 * KIB])), MIB);
+    for (let tries = 0; tries < 2; tries++) await (await hold()).cancel();
+    rmSync(taken);
+    const held = await hold();
+    expect(nodeBody(held).lengthBytes).toBe(100 * KIB);
+    await held.cancel();
+    expect(bodies.taken).toEqual(NOTHING);
+  });
+
   test("is passed on as it arrives while as many files are open as may be, and is held once one of these is closed", async () => {
     const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: MIB, mostFiles: 1, folder });
     const pieceOf = () => pieces([100 * KIB]);
@@ -161,6 +174,18 @@ describe("a request's body", () => {
     await reader.next();
     await reader.cancel();
     await held.cancel();
+    expect(bodies.taken).toEqual(NOTHING);
+  });
+
+  test("that is passed on as it arrives keeps its client waiting no more once it is cancelled", async () => {
+    const bodies = roomy();
+    const { readable, writable } = makePipe(null);
+    const held = bodies.hold(readable, KIB);
+    const sending = (async () => {
+      for (;;) await writable.write(new Uint8Array(64 * KIB));
+    })();
+    await (await held).cancel(new Error("the origin is gone"));
+    await expect(sending).rejects.toThrow();
     expect(bodies.taken).toEqual(NOTHING);
   });
 });
