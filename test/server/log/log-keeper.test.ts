@@ -283,3 +283,46 @@ describe("an answer about a purge is held until it has settled", () => {
 test("a purge that all workers have confirmed has settled, and none can settle sooner", async () => {
   expect(await keeper.append(purge(["#a"]))).toMatchObject({ settlesInMs: 0, maySettleSooner: false });
 });
+
+describe("a worker is pushed another log at once", () => {
+  /** A log that is one of several, and what its worker is pushed. */
+  function another() {
+    let logs = 0;
+    const file = new LogFile({
+      folder,
+      clocks: { now: () => scheduler.now(), elapsed: () => scheduler.now() },
+      newId: () => `log ${++logs}`,
+      grant: { leaseMs: 60_000, longestViewAgeMs: 60_000 },
+      isOneOfSeveral: true,
+      onReplaced: () => undefined,
+      open: (path) => new DatabaseSync(path),
+    });
+    const ignore = () => undefined;
+    const told = { onFailure: ignore, onUnwritable: ignore, onWritable: ignore };
+    keeper = new LogKeeper({ file, clock: scheduler, hasStrangers: () => false, ...told });
+    const pushed: string[] = [];
+    keeper.readers.adopt("one");
+    const head = file.use((log) => log.head);
+    keeper.readers.connect("one", { push: ({ logId }) => pushed.push(logId) }, head);
+    return pushed;
+  }
+
+  test("that begins in place of its own", () => {
+    keeper.close();
+    const pushed = another();
+    keeper.replace("another site had its host meanwhile");
+    expect(pushed).toEqual(["log 1"]);
+  });
+
+  test("when its file can be used again, in whose place an empty one stood", async () => {
+    const pushed = another(); // while the file is in use
+    await scheduler.advance(5_000);
+    expect(pushed).toEqual([]);
+    database.close();
+    await scheduler.advance(5_000);
+    expect(pushed).toEqual(["log"]);
+    const receipt = keeper.append(purge(["#a"]));
+    await scheduler.advance(250); // nobody confirms it
+    expect(await receipt).toMatchObject({ kind: "appended", logId: "log" });
+  });
+});

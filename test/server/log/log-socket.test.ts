@@ -25,6 +25,8 @@ let broken: string[];
 let told: string[];
 let clients: SupervisedLog[];
 let hasStrangers: boolean;
+/** The time in which a purge settles in the logs of other sites. */
+let elsewhereMs: number;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-log-"));
@@ -33,6 +35,7 @@ beforeEach(async () => {
   told = [];
   clients = [];
   hasStrangers = false;
+  elsewhereMs = 0;
   file = openFile();
   await serve();
 });
@@ -54,17 +57,17 @@ function openFile(): LogFile {
   });
 }
 
-/** `confirmWithinMs`: default, for as long as a slow machine may take. */
-async function serve(confirmWithinMs = 60_000): Promise<void> {
+/** `confirmWithinMs`: default, for as long as a slow machine may take. `clock`: on which that passes. */
+async function serve(confirmWithinMs = 60_000, clock: Clock = systemClock): Promise<void> {
   const onFailure = (cause: unknown) => expect.fail(String(cause));
   const disk = { onUnwritable: onFailure, onWritable: () => onFailure("it was writable all the time") };
-  const waits = { clock: systemClock, hasStrangers: () => hasStrangers, confirmWithinMs };
+  const waits = { clock, hasStrangers: () => hasStrangers, confirmWithinMs };
   keeper = new LogKeeper({ file, ...waits, onFailure, ...disk });
   server = new LogServer(keeper, keeper.readers, {
     brokenPeer: (cause) => broken.push((cause as Error).message),
     purgesRefused: (cause) => told.push((cause as Error).message),
     purgesTaken: () => told.push("taken"),
-    purged: async () => 0,
+    purged: async () => elsewhereMs,
   });
   keeper.readers.expect("one");
   await server.listen(socketPath);
@@ -128,6 +131,32 @@ describe("a worker's log", () => {
     expect(await log.append(purge(["#a"]))).toMatchObject({ settlesInMs: 0 });
     expect(seen).toEqual([0, 1]);
     expect(await log.find(1)).toMatchObject({ settled: true });
+  });
+
+  test("does not confirm a purge that its view could not take in, so that it settles by the lease", async () => {
+    await server.close();
+    const clock = new Scheduler(1, Date.now());
+    await serve(250, clock);
+    keeper.readers.adopt("one");
+    const pushed = Promise.withResolvers<void>();
+    const log = client("one", ({ to }) => {
+      if (to === 1) pushed.resolve();
+      return to === 0;
+    });
+    await log.list(null, 1); // so it is connected
+    const receipt = keeper.append(purge(["#a"]));
+    await pushed.promise;
+    for (let calls = 0; calls < 3; calls++) await log.list(null, 1); // behind which a confirmation would be
+    await clock.advance(250);
+    expect(await receipt).toMatchObject({ seq: 1, settlesInMs: 1250, maySettleSooner: true });
+    expect(await log.find(1)).toMatchObject({ settled: false });
+  });
+
+  test("gives a purge that concerns other sites as well the time in which it settles everywhere", async () => {
+    const log = client();
+    await keeper.readers.admit("one");
+    elsewhereMs = 1250;
+    expect(await log.append(purge(["#a"]))).toMatchObject({ seq: 1, settlesInMs: 1250 });
   });
 
   test("answers a worker of an earlier supervisor, pushes it nothing, and waits for no word of it", async () => {
