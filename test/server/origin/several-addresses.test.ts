@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import net, { createServer as createTcpServer } from "node:net";
+import net, { createServer as createTcpServer, type Socket } from "node:net";
 import { createServer as createTlsServer, TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
@@ -138,6 +138,19 @@ describe("an origin with two addresses", () => {
     expect([first.seen.length, second.seen.length]).toEqual([1, 1]);
   });
 
+  test("is asked at the first one alone if that takes all the time", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const second = await originCalled("second");
+    const asked = Promise.withResolvers<void>();
+    const silent = new SocketOrigin(() => asked.resolve());
+    ends.push(() => silent.stop());
+    const answer = originAt([await silent.start(), second.url], { timeoutMs: 10_000 }).fetch(get);
+    await asked.promise;
+    vi.advanceTimersByTime(10_000);
+    expect(await answer).toMatchObject({ kind: "failed", because: "timed-out" });
+    expect(second.seen).toEqual([]);
+  });
+
   test("fails if no address can be connected to", async () => {
     const answer = await originAt([await nobody(), await nobody()]).fetch(get);
     expect(answer).toMatchObject({ kind: "failed", because: "unreachable" });
@@ -180,6 +193,47 @@ describe("an origin with two addresses", () => {
     undiciTimers.tick(3_000);
     expect(await Promise.all([sent, waiting].map(async (answer) => said(await answer)))).toEqual(["second", "second"]);
     expect(second.seen.map((request) => request.split(" ", 1)[0]).toSorted()).toEqual(["GET", "POST"]);
+  });
+
+  test("is waited for at a first one that takes no more connections, but goes on with those that it has", async () => {
+    const taken = Promise.withResolvers<Socket>();
+    const first = createTcpServer((socket) => void socket.once("data", () => taken.resolve(socket)));
+    const url = await listenLocally(first);
+    const second = await originCalled("second");
+    const origin = originAt([url, second.url]);
+    const waiting = origin.fetch(get);
+    const socket = await taken.promise;
+    first.close();
+    expect(await said(await origin.fetch(post("x")))).toBe("second");
+    socket.end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst");
+    expect(await said(await waiting)).toBe("first");
+    expect(second.seen).toHaveLength(1);
+  });
+
+  test("keeps an answer whose head has come from a first one that takes no connection any more", async () => {
+    const { chain, key } = makeCertificate(["127.0.0.1"]);
+    const [taken, silence] = [Promise.withResolvers<TLSSocket>(), Promise.withResolvers<void>()];
+    let connections = 0;
+    const first = createTcpServer((socket) => {
+      if (++connections > 1) return silence.resolve();
+      const encrypted = new TLSSocket(socket, { isServer: true, cert: chain, key });
+      encrypted.once("data", () => {
+        encrypted.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfi");
+        taken.resolve(encrypted);
+      });
+    });
+    const url = (await listenLocally(first)).replace("http:", "https:");
+    ends.push(() => void first.close());
+    const second = await originCalled("second");
+    const origin = originAt([url, second.url], { timeoutMs: 30_000, tls: { ca: chain } });
+    const begun = await origin.fetch(get);
+    const sent = origin.fetch(post("x"));
+    await silence.promise;
+    undiciTimers.tick(); // it starts the time of the connection
+    undiciTimers.tick(3_000);
+    expect(await said(await sent)).toBe("second");
+    (await taken.promise).end("rst");
+    expect(await said(begun)).toBe("first");
   });
 
   /** Two addresses, `a` and `b`, which tell of each request and answer as a function says. */
