@@ -159,6 +159,41 @@ describe("requests", () => {
     expect(() => requestsIn(seen.join(""))).toThrow("half a request");
   });
 
+  test("a body that an origin answers without reading it is let go", async () => {
+    const letGo = Promise.withResolvers<void>();
+    const { url } = await rawOrigin((_, socket) =>
+      socket.end("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"),
+    );
+    const ignore = () => undefined;
+    const begin = () => body.push(Buffer.from("first"));
+    const body: PushedBody = new PushedBody(10, { begin, pause: ignore, resume: ignore, cancel: letGo.resolve });
+    const answer = await connectTo(url).fetch({ ...get, method: "POST", body });
+    expect(answered(answer).status).toBe(413);
+    body.push(Buffer.from("more"));
+    await letGo.promise;
+  });
+
+  test("an answer that begins before the whole body has come may last as long as it wants", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const whole = Promise.withResolvers<Socket>();
+    let received = "";
+    const { url } = await rawOrigin((request, socket) => {
+      if (received === "") socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npa");
+      received += request;
+      if (received.endsWith("0\r\n\r\n")) whole.resolve(socket);
+    });
+    const body = bodyInTime();
+    const answer = connectTo(url, { timeoutMs: 10_000 }).fetch({ ...get, method: "POST", body });
+    body.push(Buffer.from("first"));
+    const page = answered(await answer).body;
+    body.push(Buffer.from("second"));
+    body.end();
+    const socket = await whole.promise;
+    vi.advanceTimersByTime(10_000);
+    socket.write("ge");
+    expect(await textOf(page)).toBe("page");
+  });
+
   describe("that the origin closes before it has read the body", () => {
     const POSTED = { ...get, method: "POST", fields: [] } as const;
 
@@ -558,6 +593,22 @@ describe("answers", () => {
     expect(await origin.fetch(get)).toEqual({ kind: "failed", because: "timed-out", cause });
     expect(seen.length).toBe(1);
     await body!.cancel();
+  });
+
+  test("a request that has waited too long for a connection is not sent when there is one", async () => {
+    const { url, seen } = await rawOrigin((request, socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npa${request.startsWith("GET /first") ? "" : "ge"}`),
+    );
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const origin = connectTo(url, { timeoutMs: 10_000, maxConnections: 1 });
+    const { body } = answered(await origin.fetch({ ...get, pathAndQuery: "/first" }));
+    const late = origin.fetch({ ...get, method: "POST", pathAndQuery: "/late" });
+    vi.advanceTimersByTime(10_000);
+    expect(await late).toMatchObject({ kind: "failed", because: "timed-out" });
+    const next = origin.fetch({ ...get, pathAndQuery: "/next" });
+    await body!.cancel();
+    expect(await textOf(answered(await next).body)).toBe("page");
+    expect(seen.map((request) => request.split(" ", 2)[1])).toEqual(["/first", "/next"]);
   });
 
   test("a body may take longer than a head", async () => {
