@@ -227,7 +227,9 @@ function beginTunnel(connection: Connection, switched: SwitchedConnection, onEnd
   connection.isTunnel = true;
   const sentBefore = socket.bytesWritten;
   socket.write(switchingHead(switched), "latin1");
-  join(socket, switched.socket, () => connection.halfEnded());
+  // It would not tell of its end any more.
+  if (switched.socket.closed) socket.destroySoon();
+  else join(socket, switched.socket, () => connection.halfEnded());
   socket.once("close", () => onEnd({ bodyBytes: socket.bytesWritten - sentBefore, isWhole: true }));
 }
 

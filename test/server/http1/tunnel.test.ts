@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
 import type { ListenerParts } from "../../../server/connections/listener.ts";
 import { readOriginAddress } from "../../../server/origin/origin-address.ts";
@@ -240,6 +241,20 @@ test("an origin that refuses to switch is answered as it answers, and the connec
   expect(one.received.endsWith("no")).toBe(true);
 });
 
+test("a client that leaves in the middle of a refusal to switch ends it at its source, too", async () => {
+  const letGo = Promise.withResolvers<void>();
+  const ignore = () => undefined;
+  const begin = () => body.push(Buffer.from("no"));
+  const body: PushedBody = new PushedBody(null, { begin, pause: ignore, resume: ignore, cancel: letGo.resolve });
+  const running = await startTestListener(() => answer(body, {}, 403));
+  ends.push(() => running.stop());
+  const one = client(running.where);
+  await one.send(ASK);
+  await one.until((text) => text.includes("no"));
+  one.socket.resetAndDestroy();
+  await letGo.promise;
+});
+
 test("a request for another protocol is a request without that wish", async () => {
   const { running } = await startTunnels(() => undefined);
   const one = client(running.where);
@@ -354,6 +369,25 @@ test("a tunnel counts as two connections, until the origin's has ended", async (
   const last = client(running.where);
   await last.send(PLAIN);
   expect(await last.until((text) => text.includes("no"))).toMatch(/^HTTP\/1\.1 403 /);
+});
+
+test("a tunnel whose origin has left before it begins ends at once, and counts no longer", async () => {
+  const running = await startTestListener(
+    async () => {
+      const socket = new Duplex({ read: () => undefined }).destroy();
+      await once(socket, "close");
+      const switchedTo = { fields: new Fields(), socket };
+      return { status: 101, statusText: "", fields: new Fields(), body: null, switchedTo };
+    },
+    { settings: { maxConnections: 2 } },
+  );
+  ends.push(() => running.stop());
+  for (let turn = 0; turn < 3; turn++) {
+    const one = client(running.where);
+    await one.send(ASK);
+    await one.closed;
+    expect(one.received).toMatch(/^HTTP\/1\.1 101 /);
+  }
 });
 
 test("what was no tunnel in the end counts no longer", async () => {
