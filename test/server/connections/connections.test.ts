@@ -351,6 +351,29 @@ test("if a client leaves in the middle of a stream, the stream is cancelled", as
   await cancelled.promise;
 });
 
+test.each([true, false])(
+  "a client that reads no answers has the edge make few more (fast way: %s)",
+  async (usesFastAnswers) => {
+    let asked = 0;
+    const large = Buffer.alloc(4 * 1024 * 1024, "x");
+    const running = await start(
+      () => {
+        asked++;
+        return answer(large);
+      },
+      { usesFastAnswers },
+    );
+    const one = client(running);
+    one.socket.pause();
+    await one.send(GET.repeat(20));
+    await exchange(running.where, GET); // by then the others have been read
+    expect(asked).toBeLessThan(1 + 8);
+    one.socket.resume();
+    await one.until(() => one.bytes > 20 * large.byteLength);
+    expect(asked).toBe(1 + 20);
+  },
+);
+
 test("a client that does not read is dropped after a while", async () => {
   const asked = Promise.withResolvers<void>();
   const page = answer("x".repeat(20_000_000));

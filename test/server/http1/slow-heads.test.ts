@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
+import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { RawClient, statuses } from "../raw-client.ts";
 import { type Answering, answer, startTestListener } from "./running-listener.ts";
 
@@ -143,4 +144,21 @@ test("a head takes no time while the listener itself leaves the rest unread", as
   }
   await send("", 100);
   expect(new Set(statuses(client.received))).toEqual(new Set([200]));
+});
+
+test("without fast answers Node's own watch refuses a slow head, behind a PROXY header as well", async () => {
+  const running = await startTestListener(() => answer("page"), {
+    usesFastAnswers: false,
+    usesProxyProtocol: true,
+    trustedProxies: [readNetwork("127.0.0.1")!],
+    settings: { headersTimeoutMs: 100 },
+  });
+  const client = new RawClient(running.where);
+  ends.push(
+    () => client.destroy(),
+    () => running.stop(),
+  );
+  await client.send(`PROXY TCP4 192.0.2.1 192.0.2.2 1234 80\r\n${GET}${HALF}`);
+  await client.closed;
+  expect(statuses(client.received)).toEqual([200, 408]);
 });

@@ -396,6 +396,23 @@ describe("a request in HTTP/2", () => {
     expect(told).toBe(1);
   });
 
+  test("whose client gives up while it waits gets nothing of its answer, whose source is told", async () => {
+    const asked = Promise.withResolvers<void>();
+    const letGo = Promise.withResolvers<void>();
+    const { https } = await start(async ({ request }) => {
+      const left = new Promise<void>((resolve) => request.onceLeft!(resolve));
+      asked.resolve();
+      await left;
+      const ignore = () => undefined;
+      return answer(new PushedBody(null, { pause: ignore, resume: ignore, cancel: letGo.resolve }));
+    });
+    const got = session(https).request(HOST);
+    got.on("error", () => undefined);
+    await asked.promise;
+    got.close(constants.NGHTTP2_CANCEL);
+    await letGo.promise;
+  });
+
   test("whose client gives up on its body fails for its reader", async () => {
     const failure = Promise.withResolvers<unknown>();
     const { https } = await start(async ({ request }) => {
@@ -1204,6 +1221,25 @@ describe("floods", () => {
     const isAnswer = ({ type, stream }: Frame) => type === TYPES.data && stream === 4001;
     expect((await Promise.race([client.until(isAnswer), client.ended])) !== undefined).toBe(true);
     expect(listener.floods).toBe(0);
+  });
+
+  test("of requests that a trusted proxy gives up are worked on up to twice as many as it may have open", async () => {
+    let asked = 0;
+    const never: Answering = () => {
+      asked++;
+      return new Promise(() => undefined);
+    };
+    const { https } = await start(never, { trustedProxies: [readNetwork("127.0.0.1")!] });
+    const client = await rawClient(https);
+    const streams = (from: number) => Array.from({ length: 1000 }, (_, at) => 2 * (from + at) + 1);
+    await client.write(SETTINGS_ACK);
+    for (const from of [0, 1000, 2000]) {
+      await client.write(streams(from).map(headers).join(""));
+      await client.settled();
+      if (from < 2000) await client.write(streams(from).map(reset).join(""));
+    }
+    const refused = client.frames().filter(({ type, stream }) => type === TYPES.rstStream && stream > 4000);
+    expect([asked, refused.length]).toEqual([2048, 952]);
   });
 
   test("of resets leave what runs no longer than a client may stall", async () => {
