@@ -6,7 +6,9 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   readSync,
   renameSync,
   rmSync,
@@ -271,6 +273,26 @@ test("a reopened log continues in the new file", async () => {
   expect(readFileSync(`${path}.1`, "latin1")).toContain("/before");
   expect(readFileSync(path, "latin1")).toContain("/after");
 });
+
+test("a reopened log keeps no room on the disk for the old file", async () => {
+  const log = new AccessLog(path, "combined", () => undefined);
+  await log.flush();
+  renameSync(path, `${path}.1`);
+  expect(await log.reopen()).toBe(true);
+  const open = readdirSync("/proc/self/fd").map((each) => readlinkIfOpen(`/proc/self/fd/${each}`));
+  expect(open).toContain(path);
+  expect(open).not.toContain(`${path}.1`);
+  await log.close();
+});
+
+/** The path of an open file; `null` if it was closed since. */
+function readlinkIfOpen(link: string): string | null {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return null;
+  }
+}
 
 test("if the disk is too slow, lines are lost and counted, and memory stays bounded", () => {
   const log = new AccessLog(path, "json", () => undefined);

@@ -244,6 +244,21 @@ describe("a batch that fails", () => {
     expect(writer.names).toHaveLength(3);
   });
 
+  test("because the disk is full takes no room for the pages that come until it is tried again", async () => {
+    const { put, writer, notes, tier } = await held();
+    const { written } = await put("/a", "a");
+    writer.end(new Map([[writer.names[0]!, full()]]));
+    await written;
+    await tier.settled();
+    notes.length = 0;
+    for (const path of ["/b", "/c"]) await (await put(path, "text")).written;
+    await tier.settled();
+    expect(notes).toEqual([
+      { kind: "unused", bytes: 4096 },
+      { kind: "unused", bytes: 4096 },
+    ]);
+  });
+
   test("because its thread has ended is told to all of it, and holds up nothing", { tags: ["deep"] }, async () => {
     const disk = await DiskUnderTest.open(temporaryFolder(), {
       writer: (folder) => new WriterThread(folder, ENDING_THREAD),
