@@ -224,6 +224,18 @@ describe("on disk", () => {
     expect(files.files.size).toBe(1);
   });
 
+  test("a version that is fetched again after a purge of everything is found by another process as well", async () => {
+    const files = new CountedFiles();
+    const process = new Process(files);
+    await process.admit("v1");
+    process.purgedUpTo = 2;
+    await process.admit("v1", { seq: 2 });
+    const other = new Process(files);
+    other.purgedUpTo = 2;
+    expect(await other.finds("v1")).toBe(false);
+    expect(await other.finds("v1")).toBe(true);
+  });
+
   test("a version is kept, but not used, until it is known whether a purge has ended it", async () => {
     const files = new CountedFiles();
     const one = new Process(files);

@@ -34,6 +34,27 @@ test("a page is compressed once, however many ask for it meanwhile", async () =>
   expect({ made: edge.made, asked: edge.asked }).toEqual({ made: 1, asked: 1 });
 });
 
+test("a page that finds too many waiting to be compressed is compressed after a later request", async () => {
+  const held = new HeldEncode();
+  const edge = new CompressingIsolate({ encode: held.encode });
+  const last = 2 + 256;
+  for (let each = 0; each <= last; each++) {
+    edge.page(`/${each}`, V1);
+    await edge.ask(`/${each}`, BROWSER);
+  }
+  while (edge.made < last || held.waiting > 0) {
+    if (held.waiting > 0) held.release();
+    await turns(20);
+  }
+  await edge.settled();
+  expect({ made: edge.made, coding: (await edge.ask("/0", BROWSER)).coding }).toEqual({ made: last, coding: "br" });
+  expect(await edge.ask(`/${last}`, BROWSER)).toMatchObject({ coding: null, text: V1, xCache: "HIT" });
+  await turns(20);
+  held.release();
+  await edge.settled();
+  expect(await edge.ask(`/${last}`, BROWSER)).toMatchObject({ coding: "br", text: V1 });
+});
+
 test("if a page is purged while it is compressed, the form is never sent, not even for the page that replaces it", async () => {
   const held = new HeldEncode();
   const edge = new CompressingIsolate({ encode: held.encode });
