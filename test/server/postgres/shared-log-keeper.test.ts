@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { messageOf } from "../../../server/message-of.ts";
 import type { Notices } from "../../../server/postgres/database.ts";
 import { SharedLogError } from "../../../server/postgres/database-error.ts";
@@ -8,6 +8,7 @@ import {
   type SharedLogKeeperOptions,
 } from "../../../server/postgres/shared-log-keeper.ts";
 import { INVALIDATION } from "../../../worker/purges/invalidations.ts";
+import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { openLog } from "../../purges/log/a-log.ts";
 import { purge } from "../../purges/log/a-purge.ts";
@@ -165,6 +166,79 @@ test("each of several repetitions is carried out when it is due, though no beat 
   expect(await seqAfter(2)).toBe(3);
   expect(await seqAfter(1_000)).toBe(4);
   await keeper.close();
+});
+
+describe("what another machine has purged", () => {
+  /** A machine with one worker, which tells what it is pushed. Another machine writes to `storage`. */
+  async function withWorker(log: Partial<SharedLog> = {}, options: Partial<SharedLogKeeperOptions> = {}) {
+    const scheduler = new Scheduler(1, 0);
+    const storage = openLog(scheduler);
+    const pushed: number[] = [];
+    let notices: Notices | undefined;
+    const listen = (given: Notices) => {
+      notices = given;
+      return new Promise<never>(() => undefined);
+    };
+    const database = { listen, close: async () => undefined };
+    const keeper = await keeperOver(storage, scheduler, log, { database, ...options });
+    keeper.readers.adopt("worker");
+    keeper.readers.connect("worker", { push: ({ to }) => void pushed.push(to) }, storage.head);
+    return { scheduler, storage, pushed, keeper, notices: notices! };
+  }
+
+  test("while no notices came reaches the workers as soon as they come again", async () => {
+    const { scheduler, storage, pushed, keeper, notices } = await withWorker();
+    storage.append(purge(["#a"]));
+    await scheduler.advance(0);
+    expect(pushed).toEqual([]);
+    notices.onListening();
+    await scheduler.advance(0);
+    expect(pushed).toEqual([1]);
+    await keeper.close();
+  });
+
+  test("reaches all workers once one of them has read of it, though its notice was lost", async () => {
+    const { scheduler, storage, pushed, keeper } = await withWorker();
+    storage.append(purge(["#a"]));
+    await keeper.read(null, 60_000, 60_000);
+    await scheduler.advance(0);
+    expect(pushed).toEqual([1]);
+    await keeper.close();
+  });
+
+  test("is confirmed once the log can be told so, if it was out of reach when the workers had it", async () => {
+    let isReached = false;
+    const confirmed: number[] = [];
+    const confirm = async ({ seq }: Stamp) => {
+      if (!isReached) throw new SharedLogError("db", "it does not answer", "out-of-reach");
+      confirmed.push(seq);
+      return true;
+    };
+    const onFailure = () => undefined;
+    const { scheduler, storage, keeper, notices } = await withWorker({ confirm }, { onFailure });
+    storage.append(purge(["#a"]));
+    notices.onNotice("");
+    await scheduler.advance(0);
+    keeper.readers.confirm("worker", storage.head);
+    await scheduler.advance(0);
+    expect(confirmed).toEqual([]);
+    isReached = true;
+    await scheduler.advance(60_000); // the time of a lease
+    expect(confirmed).toEqual([1]);
+    await keeper.close();
+  });
+});
+
+test.each([
+  ["stays a reader while a worker of an earlier server lives, which may hold a lease", true, 0],
+  ["leaves the readers if none of its workers lives", false, 1],
+])("a machine that stops %s", async (_, hasStrangers, expected) => {
+  const scheduler = new Scheduler(1, 0);
+  let left = 0;
+  const leave = async () => void left++;
+  const keeper = await keeperOver(openLog(scheduler), scheduler, { leave }, { hasStrangers: () => hasStrangers });
+  await keeper.close();
+  expect(left).toBe(expected);
 });
 
 test("an unsafe request waits for this machine's workers, and not for other machines", async () => {
