@@ -23,7 +23,8 @@ import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 /** A folder of its own for a test, deleted when the test has finished. */
 export function temporaryFolder(finished: (deletes: () => void) => void = onTestFinished): string {
   const path = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-disk-"));
-  finished(() => rmSync(path, { recursive: true, force: true }));
+  // Tried again where something that ends writes its last file meanwhile.
+  finished(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }));
   return path;
 }
 
