@@ -624,6 +624,21 @@ test.each([
   expect(outputFiles[0]?.text).toContain(kept);
 });
 
+test("A bundle of modules in which undici cannot be purges by the platform's fetch", { tags: ["deep"] }, async () => {
+  const purge = `
+    import { createPurger } from "tidemark";
+    const purger = createPurger({ endpoint: "http://127.0.0.1:9", token: "${"t".repeat(32)}", retries: 0 });
+    await purger.purgeTags("a").catch(({ name }) => console.log(name));`;
+  const runBundle = async (...conditions: string[]) => {
+    const outfile = join(installed.folder, "bundle.mjs");
+    const stdin = { contents: purge, resolveDir: installed.folder };
+    await build({ stdin, outfile, bundle: true, format: "esm", platform: "node", conditions, logLevel: "silent" });
+    return run(process.execPath, [outfile], { cwd: installed.folder });
+  };
+  expect((await runBundle()).stderr).toContain('Dynamic require of "node:assert" is not supported');
+  expect((await runBundle("edge-light")).stdout).toBe("PurgeUnreachable\n");
+});
+
 describe("the simulated CDN, installed", () => {
   test("Its types and those of the matchers exist, and reject wrong calls", { tags: ["deep"] }, async () => {
     const folder = await folderWith(installed, "tests-with-types", ["vitest", "@types/node"]);
