@@ -105,6 +105,7 @@ export class Connection implements InterimWriter, ClientSide {
   #farewell: string | undefined;
   #endsOnceIdle = false;
   readonly #bytesBefore: number;
+  #seenRequests = 0;
   #seenBytes = 0;
   #idleSince: number;
   /** The bytes written so far, and since when it is no more. Only known after the client has ended its half. */
@@ -415,14 +416,22 @@ export class Connection implements InterimWriter, ClientSide {
     this.socket.resume();
   }
 
-  /** Whether the connection has been idle for this long: milliseconds. */
+  /**
+   * Whether the connection has been idle for this long: milliseconds. A request ends that time, and so does the rest of an
+   * answered one; other bytes do not, because a client could send empty lines for ever, which the parser skips (RFC 9112
+   * §2.2). While a head arrives it is not idle: a head has a time of its own.
+   */
   isIdleFor(ms: number, now: number): boolean {
-    const { bytesRead } = this.socket;
-    if (bytesRead !== this.#seenBytes || this.outstanding > 0 || this.isTunnel || this.socket.writableLength > 0) {
+    const { requests, socket } = this;
+    const { bytesRead } = socket;
+    const isBusy = this.outstanding > 0 || this.isTunnel || socket.writableLength > 0;
+    const awaitsRest = this.isLast || this.newest?.message.complete === false;
+    if (isBusy || requests !== this.#seenRequests || (awaitsRest && bytesRead !== this.#seenBytes)) {
+      this.#seenRequests = requests;
       this.#seenBytes = bytesRead;
       this.#idleSince = now;
     }
-    return now - this.#idleSince >= ms;
+    return now - this.#idleSince >= ms && !this.#isInHead;
   }
 
   /**

@@ -45,7 +45,7 @@ test.each([1, 2, 3, 4])(
       expect(statuses(await client.until((text) => statuses(text).length === 2))).toEqual([200, 200]);
     }
     const now = performance.now();
-    // The first sweep finds bytes that it has not seen, so that a connection counts as idle from then on.
+    // The first sweep finds requests that it has not seen, so that a connection counts as idle from then on.
     listener.sweep(now);
     listener.sweep(now + KEEP_ALIVE_MS + 1); // A sum of fractions may lose its last digits.
     await Promise.all(left.map(({ closed }) => closed));
