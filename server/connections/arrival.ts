@@ -3,7 +3,7 @@ import type { ServedSite, SitesByHost } from "./sites-by-host.ts";
 
 export type Scheme = "http" | "https";
 
-/** Of a request in HTTP/1.0 that names none, such as HAProxy's health check. */
+/** Of a request in HTTP/1.0 that names none, such as HAProxy's `option httpchk GET /path`. */
 export const HOST_OF_NONE = "localhost";
 
 /** How a request reached this server: by which scheme, and from whom. */

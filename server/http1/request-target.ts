@@ -4,7 +4,7 @@ import { PARENT_TOKEN_FIELD } from "../tiers/parent-fields.ts";
 import { ADDED_FIELDS } from "../tiers/room-for-tiers.ts";
 import type { ClientFields } from "./client-fields.ts";
 
-/** The URL that a request asks for, or why it is refused. */
+/** The URL that a request asks for, or the listener's own answer: why it is refused, except for `SERVER_RUNS`. */
 export type RequestTarget = { readonly kind: "url"; readonly url: string } | RefusedRequest;
 
 export interface RefusedRequest {
@@ -42,6 +42,12 @@ const MAX_VALID_HOSTS = 100;
 /** No target has a fragment (RFC 9112 §3.2). What comes before it is another page, which its DELETE must not reach. */
 export const FRAGMENT = refused(400, "the URL has a #; write %23 for one");
 
+/**
+ * To a request for the server and no page of a site, as health checks send: `OPTIONS *` (RFC 9110 §9.3.7), and the
+ * `OPTIONS / HTTP/1.0` without Host of HAProxy's plain `option httpchk`. It ends the connection in HTTP/1, as a refusal does.
+ */
+export const SERVER_RUNS = refused(200, "this server runs", "health");
+
 export function isHost(text: string): boolean {
   if (validHosts.has(text)) return true;
   if (!HOST.test(text) || !URL.canParse(`http://${text}/`)) return false;
@@ -75,6 +81,7 @@ export function requestTarget(line: RequestLine, fields: ClientFields, scheme: S
   const host = hosts === 0 ? HOST_OF_NONE : fields.get("host")!;
   if (!isHost(host)) return refused(400, "the Host field is not a host");
   if (target.includes("#")) return FRAGMENT;
+  if (method === "OPTIONS" && (target === "*" || (target === "/" && hosts === 0))) return SERVER_RUNS;
   if (target.startsWith("/")) return { kind: "url", url: `${scheme}://${host}${target}` };
   if (method === "CONNECT") return refused(501, "this server is not a proxy and does not accept CONNECT");
   // The absolute form, whose host replaces that of the field. RFC 9112 §3.2.2.

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http2";
 import { ClientFields, trimmed } from "../http1/client-fields.ts";
-import { FRAGMENT, isHost, type RequestTarget, refused } from "../http1/request-target.ts";
+import { FRAGMENT, isHost, type RequestTarget, refused, SERVER_RUNS } from "../http1/request-target.ts";
 
 /** The bytes that RFC 9113 §6.5.2 adds for each field of a list. */
 const FIELD_OVERHEAD_BYTES = 32;
@@ -47,6 +47,7 @@ export function http2Target(pseudo: IncomingHttpHeaders, fields: ClientFields, s
   if (host.toLowerCase() !== authority.toLowerCase()) return refused(400, ":authority and Host contradict each other");
   if (!isHost(authority)) return refused(400, "the host is not valid");
   const path = pseudo[":path"]!;
+  if (path === "*") return SERVER_RUNS; // nghttp2 takes it only with OPTIONS
   if (path.includes("#")) return FRAGMENT;
   if (!PATH.test(path)) return refused(400, "the target is not a path");
   return { kind: "url", url: `${scheme}://${authority}${path}` };

@@ -157,7 +157,11 @@ const STALE_USED: Readonly<Record<Because<UsableVerdict, "stale-usable"> | Stand
 const OWN_ANSWERS: readonly (readonly [status: string, detail: string, means: Meaning])[] = [
   ["200", "max-forwards", "`Max-Forwards: 0` of a TRACE or OPTIONS ends here"],
   ["200", "acme-challenge", "`tidemark serve` answers the certificate authority"],
-  ["200", "health", "`tidemark serve` with several sites answers a probe"],
+  [
+    "200",
+    "health",
+    "`tidemark serve` answers a probe: `OPTIONS *`, `OPTIONS /` of HTTP/1.0 without `Host`, and with several sites the health check",
+  ],
   ["301, 308", "redirect", "`tidemark serve` sends http to https"],
   ["400", "url-refused", "the URL is malformed"],
   ["400", "bad-request", "the message is not HTTP/1.1 as RFC 9112 wants it; also with 408, 413, 421, 431, 501 and 505"],

@@ -126,7 +126,7 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "impossible",
     requirement: "`OPTIONS *`, absolute-form targets; unknown methods, also `get`",
-    does: "500; 501, before the worker. Seen.",
+    does: "500; 501, before the worker. Seen. One's own server answers `OPTIONS *` itself, with 200, and closes the connection in HTTP/1.",
     scenarios: [],
     noMutant: "the runtime decides",
   },

@@ -47,7 +47,8 @@ test.each<[name: string, bytes: string, status: number]>([
   ["a fragment in the target", lines("DELETE /photos/#1.jpg HTTP/1.1", HOST), 400],
   ["a fragment in the target of a GET", lines("GET /photos/#1.jpg HTTP/1.1", HOST), 400],
   ["a fragment in a whole URL", lines("DELETE http://localhost#/photos/ HTTP/1.1", HOST), 400],
-  ["an asterisk as target", lines("OPTIONS * HTTP/1.1", HOST), 400],
+  ["an asterisk as target of a GET", lines("GET * HTTP/1.1", HOST), 400],
+  ["OPTIONS * without Host in HTTP/1.1", lines("OPTIONS * HTTP/1.1"), 400],
   ["a target without a slash", lines("GET a HTTP/1.1", HOST), 400],
   ["an encrypted URL on a connection that is not", lines("GET https://localhost/ HTTP/1.1", HOST), 421],
   ["a whole URL with user information", lines("GET http://a@localhost/ HTTP/1.1", HOST), 400],
@@ -177,13 +178,15 @@ test.each<[name: string, bytes: string, expected: string]>([
   ["a path as it came", lines("GET /%7e//..;/a\\b HTTP/1.1", HOST), "GET http://localhost/%7e//..;/a\\b"],
   ["TRACE", lines("TRACE / HTTP/1.1", HOST), "TRACE http://localhost/"],
   ["PURGE", lines("PURGE / HTTP/1.1", HOST), "PURGE http://localhost/"],
+  ["OPTIONS of a page", lines("OPTIONS / HTTP/1.0", HOST), "OPTIONS http://localhost/"],
+  ["OPTIONS of a whole URL without Host", lines("OPTIONS http://a/ HTTP/1.0"), "OPTIONS http://a/"],
 ])("%s reaches the edge", async (_, bytes, expected) => {
   const client = await exchange(running.where, bytes);
   expect(client.received).toMatch(/^HTTP\/1\.1 200 OK/);
   expect(asked).toEqual([expected]);
 });
 
-test("HTTP/1.0 without Host is for localhost, as a health check of HAProxy is", async () => {
+test("HTTP/1.0 without Host is for localhost, as a health check of HAProxy for a path is", async () => {
   const urls: string[] = [];
   const { where, stop } = await startTestListener(({ url }) => {
     urls.push(url);
@@ -192,6 +195,18 @@ test("HTTP/1.0 without Host is for localhost, as a health check of HAProxy is", 
   await exchange(where, lines("GET /_tidemark/health HTTP/1.0"));
   expect(urls).toEqual(["http://localhost/_tidemark/health"]);
   await stop();
+});
+
+test.each([
+  ["OPTIONS *", lines("OPTIONS * HTTP/1.1", HOST)],
+  ["OPTIONS * for a host of no site", lines("OPTIONS * HTTP/1.1", "Host: elsewhere.test")],
+  ["OPTIONS * in HTTP/1.0", lines("OPTIONS * HTTP/1.0")],
+  ["HAProxy's health check without settings", lines("OPTIONS / HTTP/1.0")],
+])("%s asks no site whether the server runs", async (_, bytes) => {
+  const { received } = await exchange(running.where, bytes);
+  expect(statuses(received)).toEqual([200]);
+  expect(received).toContain("cache-status: tidemark; detail=health\r\n");
+  expect(asked).toEqual([]);
 });
 
 test("what is asked before bytes that are no request is answered before they are refused", async () => {

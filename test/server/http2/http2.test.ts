@@ -126,7 +126,6 @@ describe("a request in HTTP/2", () => {
   test.each<[string, OutgoingHttpHeaders, number, RegExp]>([
     ["with another Host than :authority", { host: "other.test" }, 400, /:authority and Host contradict/],
     ["for a host that is none", { ":authority": "a:b" }, 400, /host is not valid/],
-    ["for *", { ":path": "*", ":method": "OPTIONS" }, 400, /not a path/],
     ["with a fragment", { ":path": "/photos/#1.jpg", ":method": "DELETE" }, 400, /write %23/],
     ["with bytes in its path that no URL has", { ":path": "/caf\xc3\xa9" }, 400, /not a path/],
     ["without encryption", { ":scheme": "http" }, 421, /encrypted/],
@@ -174,12 +173,20 @@ describe("a request in HTTP/2", () => {
     { ":authority": "a b" },
     { ":authority": "user@www.example.test" },
     { ":path": "nowhere" },
+    { ":path": "*" },
     { ":path": "/a b" },
     { ":method": "A B" },
   ])("with %j is malformed", async (fields) => {
     const { https, logged } = await start(shown);
     expect(await ask(session(https), fields)).toMatchObject({ rstCode: constants.NGHTTP2_PROTOCOL_ERROR });
     expect(logged).toEqual([]);
+  });
+
+  test("for * asks no site whether the server runs", async () => {
+    const { https } = await start(shown);
+    const { head, body } = await ask(session(https), { ":path": "*", ":method": "OPTIONS" });
+    expect(head).toMatchObject({ ":status": "200", "cache-status": "tidemark; detail=health" });
+    expect(body).toBe("200: this server runs.\n");
   });
 
   test("with the same Host as :authority is taken", async () => {
