@@ -3,23 +3,16 @@ import type { DiskNote, JanitorLine } from "./janitor.ts";
 
 /** Room is asked for in pieces of this size, so that small files need no call each. */
 const PIECE_BYTES = 4 * 1024 * 1024;
-/** Notes are sent together, at the latest after this many. */
-const MAX_NOTES = 256;
 
-/** One process's connection to the janitor: it collects notes, and keeps some room for small files. */
+/** One process's connection to the janitor, which keeps some room for small files. */
 export class Room {
   readonly #line: JanitorLine;
-  readonly #schedule: (flush: () => void) => void;
-  #notes: DiskNote[] = [];
-  #isScheduled = false;
   /** Room that was granted and is not used yet. */
   #spareBytes = 0;
   #asking: Promise<boolean> | null = null;
 
-  /** `schedule` calls back soon. It is called once for several notes. */
-  constructor(line: JanitorLine, schedule: (flush: () => void) => void = later) {
+  constructor(line: JanitorLine) {
     this.#line = line;
-    this.#schedule = schedule;
   }
 
   /** Whether a file of this size may be written. If so, `used` or `unused` has to follow. */
@@ -74,18 +67,8 @@ export class Room {
     this.#note({ kind: "closed", file });
   }
 
-  /** Sends the notes that were collected. */
-  flush(): void {
-    this.#isScheduled = false;
-    if (this.#notes.length === 0) return;
-    const notes = this.#notes;
-    this.#notes = [];
-    this.#line.tell(notes);
-  }
-
   /** Resolves when the janitor has taken all notes. A process that ends at once would lose the notes on their way. */
   async settled(): Promise<void> {
-    this.flush();
     await this.#line.ask(0, 0);
   }
 
@@ -97,7 +80,6 @@ export class Room {
   }
 
   async #refill(room: number): Promise<boolean> {
-    this.flush(); // The janitor has to know which room is used before it grants more.
     const granted = await this.#line.ask(room, PIECE_BYTES);
     this.#spareBytes += granted;
     this.#asking = null;
@@ -109,14 +91,6 @@ export class Room {
   }
 
   #note(note: DiskNote): void {
-    this.#notes.push(note);
-    if (this.#notes.length >= MAX_NOTES) this.flush();
-    if (this.#isScheduled || this.#notes.length === 0) return;
-    this.#isScheduled = true;
-    this.#schedule(() => this.flush());
+    this.#line.tell([note]);
   }
-}
-
-function later(flush: () => void): void {
-  setImmediate(flush);
 }
