@@ -53,6 +53,19 @@ const NEWS_OF_FAILURE = {
   busy: "origin-busy",
 } as const;
 
+/** What those do who have waited. */
+const AFTER: Readonly<Record<Heard, EndedElsewhere>> = {
+  stored: { kind: "look-again" },
+  useless: { kind: "look-again" },
+  lost: { kind: "look-again" },
+  "not-shareable": { kind: "not-shareable" },
+  failed: { kind: "failed", byOrigin: false },
+  dead: { kind: "failed", byOrigin: false },
+  "failed-by-origin": { kind: "failed", byOrigin: "error" },
+  "origin-disconnected": { kind: "failed", byOrigin: "disconnected" },
+  "origin-busy": { kind: "failed", byOrigin: "busy" },
+};
+
 export interface MachineFetchesParts {
   /** Folders for the locks, the best first. */
   readonly places: readonly string[];
@@ -299,41 +312,18 @@ export class MachineFetches {
       neighbour = new Neighbour(this.#folder.socketOf(owner), () => this.#neighbours.delete(owner));
       this.#neighbours.set(owner, neighbour);
     }
-    const heard = await this.#hearWithin(MAX_FETCH_MS, neighbour, lock);
-    switch (heard) {
-      case "stored":
-        return { kind: "look-again" };
-      case "useless":
-        this.#useless.remember(lock, this.#clock.now());
-        return { kind: "look-again" };
-      case "lost":
-        this.#silent.remember(lock, this.#clock.now());
-        return { kind: "look-again" };
-      case "not-shareable":
-        return { kind: "not-shareable" };
-      case "failed":
-        return { kind: "failed", byOrigin: false };
-      case "failed-by-origin":
-        return { kind: "failed", byOrigin: "error" };
-      case "origin-disconnected":
-        return { kind: "failed", byOrigin: "disconnected" };
-      case "origin-busy":
-        return { kind: "failed", byOrigin: "busy" };
-      case "dead": {
-        const remove = () => this.#folder.removeOfDead(lock, owner, this.#owner);
-        const isGone = this.#tryFolder(this.#clock.now(), remove) ?? true;
-        if (!isGone) await this.#clock.wait(REMOVAL_MS).over;
-        return { kind: "failed", byOrigin: false };
-      }
+    // A worker may hang, and say nothing.
+    const said = await within(this.#clock, MAX_FETCH_MS, neighbour.ended(lock), () => null);
+    if (said === null) neighbour.forget(lock);
+    const heard = said ?? "lost";
+    if (heard === "lost") this.#silent.remember(lock, this.#clock.now());
+    if (heard === "useless") this.#useless.remember(lock, this.#clock.now());
+    if (heard === "dead") {
+      const remove = () => this.#folder.removeOfDead(lock, owner, this.#owner);
+      const isGone = this.#tryFolder(this.#clock.now(), remove) ?? true;
+      if (!isGone) await this.#clock.wait(REMOVAL_MS).over;
     }
-  }
-
-  /** A worker may hang, and say nothing. */
-  async #hearWithin(ms: number, neighbour: Neighbour, lock: string): Promise<Heard> {
-    const heard = await within(this.#clock, ms, neighbour.ended(lock), () => null);
-    if (heard !== null) return heard;
-    neighbour.forget(lock);
-    return "lost";
+    return AFTER[heard];
   }
 
   /** Another worker has connected. It sends the names of the locks that it waits for. */
@@ -352,17 +342,14 @@ export class MachineFetches {
     const held = this.#held.get(lock);
     if (!held) {
       // The fetch has ended meanwhile and nothing is stored, or the folder failed at its end.
-      if (this.#isLeftOver(lock)) this.#release(lock);
+      const isLeftOver = this.#tryFolder(this.#clock.now(), () => this.#folder.isOf(lock, this.#owner));
+      if (isLeftOver) this.#release(lock);
       return void socket.write(writeNews(lock, "failed"));
     }
     held.waiting.push(socket);
     if (held.storedKey !== null) this.#endStored(held, held.storedKey);
     else if (this.#clock.now() - held.takenAt > MAX_FETCH_MS) this.#end(held, "useless");
     else this.#weigh(held);
-  }
-
-  #isLeftOver(lock: string): boolean {
-    return this.#tryFolder(this.#clock.now(), () => this.#folder.isOf(lock, this.#owner)) ?? false;
   }
 
   #release(lock: string): void {
