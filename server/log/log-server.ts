@@ -64,24 +64,30 @@ export class LogServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** While a disk is full, a log takes no purges, and can be read. */
-  async #watch(append: Promise<unknown>): Promise<void> {
+  /**
+   * Gives a worker's purge to the log. It settles when it does so everywhere. While a disk is full, a log takes no purges, and
+   * can be read.
+   */
+  async #append(worker: string, purge: AppendRequest): Promise<AppendResult> {
     try {
-      await append;
+      let result = await this.#log.append(purge);
+      if (result.kind === "appended") {
+        const elsewhereMs = await this.#events.purged(worker, purge);
+        result = { ...result, settlesInMs: Math.max(result.settlesInMs, elsewhereMs) };
+      }
       if (!this.#takesPurges) this.#events.purgesTaken();
       this.#takesPurges = true;
+      return result;
     } catch (cause) {
       if (this.#takesPurges) this.#events.purgesRefused(cause);
       this.#takesPurges = false;
+      throw cause;
     }
   }
 
   #accept(socket: Socket): void {
     this.#sockets.add(socket);
-    const peer = new Peer(socket, this.#log, this.#readers, {
-      appending: (append) => void this.#watch(append),
-      appended: (...purge) => this.#events.purged(...purge),
-    });
+    const peer = new Peer(socket, this.#log, this.#readers, (...purge) => this.#append(...purge));
     const frames = new FrameReader((message) => peer.take(message));
     socket.on("data", (piece) => {
       try {
@@ -99,25 +105,21 @@ export class LogServer {
   }
 }
 
-/** Hears of each purge that a worker gives to the log. */
-interface PurgeWatch {
-  appending(append: Promise<unknown>): void;
-  appended(name: string, purge: AppendRequest): Promise<number>;
-}
+type Append = (worker: string, purge: AppendRequest) => Promise<AppendResult>;
 
 /** One worker's connection. */
 class Peer implements PushChannel {
   readonly #socket: Socket;
   readonly #log: LogCalls;
   readonly #readers: LogReaders;
-  readonly #watch: PurgeWatch;
+  readonly #append: Append;
   #name: string | null = null;
 
-  constructor(socket: Socket, log: LogCalls, readers: LogReaders, watch: PurgeWatch) {
+  constructor(socket: Socket, log: LogCalls, readers: LogReaders, append: Append) {
     this.#socket = socket;
     this.#log = log;
     this.#readers = readers;
-    this.#watch = watch;
+    this.#append = append;
   }
 
   push(delta: Extract<FromLog, { push: unknown }>["push"]): void {
@@ -157,25 +159,12 @@ class Peer implements PushChannel {
       // A worker is of the same version as its supervisor, which started it: its parameters have the right types. One of an
       // earlier supervisor may be of another version, and its call fails then.
       const work = this.#log[call] as (...given: readonly unknown[]) => Promise<unknown>;
-      const answer = work.apply(this.#log, [...parameters]);
-      this.#send({ number, result: await (call === "append" ? this.#append(answer, parameters) : answer) });
+      const append = () => this.#append(this.#name!, parameters[0] as AppendRequest);
+      const answer = call === "append" ? append() : work.apply(this.#log, [...parameters]);
+      this.#send({ number, result: await answer });
     } catch (cause) {
       this.#send({ number, error: messageOf(cause) });
     }
-  }
-
-  #append(answer: Promise<unknown>, [purge]: readonly unknown[]): Promise<AppendResult> {
-    const appended = this.#elsewhere(answer as Promise<AppendResult>, purge as AppendRequest);
-    this.#watch.appending(appended);
-    return appended;
-  }
-
-  /** The result of a purge, which settles when it does so everywhere. */
-  async #elsewhere(answer: Promise<AppendResult>, purge: AppendRequest): Promise<AppendResult> {
-    const result = await answer;
-    if (result.kind !== "appended") return result;
-    const settlesInMs = await this.#watch.appended(this.#name!, purge);
-    return settlesInMs > result.settlesInMs ? { ...result, settlesInMs } : result;
   }
 
   #send(message: FromLog): void {
