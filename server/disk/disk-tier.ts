@@ -277,16 +277,19 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     const name = this.#folder.nameOf(bodyKey, "body");
     try {
       const file = await this.#openFile(name, "body");
-      const isOfKey = file.head === bodyKey;
-      const table = isOfKey ? await tableOf(file) : undefined;
-      const isPart = part === null || part.last < file.prefix.bodyBytes;
-      if (!table || !isPart) {
-        file.close();
-        return file.isTorn || (isOfKey && isPart) ? await this.#drop(name) : undefined;
+      let isStreamed = false;
+      try {
+        if (file.isTorn) return await this.#drop(name);
+        if (file.head !== bodyKey || (part !== null && part.last >= file.prefix.bodyBytes)) return undefined;
+        const table = await file.readTable();
+        if (!table) return await this.#drop(name);
+        this.#health.worked("read");
+        this.#room.hit(name);
+        isStreamed = true;
+        return this.#bodyOf(name, file, table, part);
+      } finally {
+        if (!isStreamed) file.close();
       }
-      this.#health.worked("read");
-      this.#room.hit(name);
-      return this.#bodyOf(name, file, table, part);
     } catch (cause) {
       return this.#missUnlessBug(cause);
     }
@@ -473,16 +476,6 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   #missUnlessBug(cause: unknown): undefined {
     if (this.#health.failed(cause, "read")) return undefined;
     if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
-    throw cause;
-  }
-}
-
-/** The table of a file. The file stays open unless the table cannot be read. */
-async function tableOf(file: OpenedFile): Promise<Buffer | undefined> {
-  try {
-    return await file.readTable();
-  } catch (cause) {
-    file.close();
     throw cause;
   }
 }
