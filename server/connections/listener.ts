@@ -171,10 +171,8 @@ export class Listener {
     const isLast = (connection: Connection) => this.#isLast(connection);
     this.#fast = parts.usesFastAnswers ? new FastAnswers({ ...answering, isLast }) : null;
     this.#node = new NodeAnswers({ ...answering, isLast });
-    this.#bare = new BareConnections({
-      ...{ ask, failed, log, bodies, maxHeadBytes, strictTransportSecurity },
-      countTunnel: () => this.#countTunnel(),
-    });
+    const countTunnel = () => this.#countTunnel();
+    this.#bare = new BareConnections({ ...answering, maxHeadBytes, strictTransportSecurity, countTunnel });
     this.#http2 = new Http2Sessions(
       {
         ...answering,

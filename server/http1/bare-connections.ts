@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
-import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
-import { type ExchangeLog, UNREAD_METHOD } from "../connections/access-log.ts";
+import type { StreamedBody } from "../../worker/ports/bodies.ts";
+import { UNREAD_METHOD } from "../connections/access-log.ts";
+import type { Answering } from "../connections/answering.ts";
 import { refusalAnswer, TOO_MANY_CONNECTIONS } from "../connections/refusal.ts";
 import { type AnswerHead, answerHead, headText } from "./answer-head.ts";
 import { answeredExchange } from "./answered-exchange.ts";
@@ -17,17 +17,12 @@ import { plainAnswer } from "./web-answer.ts";
 import { cutSocket, unsent, type Written } from "./write-answer.ts";
 
 /** The parts of a listener that bare connections use. */
-export interface BareConnectionsParts {
-  /** Never throws. */
-  ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
-  failed(cause: unknown): Answer;
+export interface BareConnectionsParts extends Answering {
   /**
    * Counts a tunnel's connection to the origin. Returns the function that ends the count; `null` if there are too many
    * connections.
    */
   countTunnel(): (() => void) | null;
-  readonly bodies: Bodies;
-  readonly log: ExchangeLog | null;
   readonly maxHeadBytes: number;
   readonly strictTransportSecurity: string | undefined;
 }

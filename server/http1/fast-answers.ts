@@ -1,12 +1,9 @@
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
-import type { Bodies } from "../../worker/ports/bodies.ts";
-import type { ExchangeLog } from "../connections/access-log.ts";
-import type { Scheme } from "../connections/arrival.ts";
+import type { Answering } from "../connections/answering.ts";
 import { answeredExchange } from "./answered-exchange.ts";
 import { ClientFields } from "./client-fields.ts";
 import type { Connection, HeldRequest } from "./connection.ts";
-import type { MadeAnswers } from "./made-answers.ts";
 import { lookFirst, type ParsedHead } from "./node-parser.ts";
 import { NodeRequest } from "./node-request.ts";
 import { isHost } from "./request-target.ts";
@@ -24,16 +21,10 @@ import { unsent, type Written } from "./write-answer.ts";
  * connection: another request, bytes that are none, or the client's end. So Node alone keeps answers in order.
  */
 
-/** The parts of a listener that the fast path uses. */
-export interface FastAnswersParts {
-  ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
-  failed(cause: unknown): Answer;
-  readonly bodies: Bodies;
-  readonly made: Readonly<Record<Scheme, MadeAnswers>>;
+/** The parts of a listener that answer requests in HTTP/1. */
+export interface FastAnswersParts extends Answering {
   /** Whether the next answer on a connection has to be the last one. */
   isLast(connection: Connection): boolean;
-  /** `null` if nothing is logged. */
-  readonly log: ExchangeLog | null;
 }
 
 /** A plain request that has gone to the isolate. */

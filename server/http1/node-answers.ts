@@ -14,16 +14,11 @@ import { plainAnswer } from "./web-answer.ts";
 import { wholeAnswer } from "./whole-answer.ts";
 import { cutOff, unsent, type Written, writeAnswer } from "./write-answer.ts";
 
-/** The parts of a listener that answers by Node's own objects use. */
-export interface NodeAnswersParts extends FastAnswersParts {
-  readonly warn: (line: string) => void;
-}
-
 /** Answers the requests for which Node has made its own objects. */
 export class NodeAnswers {
-  readonly #parts: NodeAnswersParts;
+  readonly #parts: FastAnswersParts;
 
-  constructor(parts: NodeAnswersParts) {
+  constructor(parts: FastAnswersParts) {
     this.#parts = parts;
   }
 

@@ -1,21 +1,18 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
-import type { Bodies } from "../../worker/ports/bodies.ts";
 import { joinWaitingPieces } from "../bodies/join-waiting-pieces.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
-import type { ExchangeLog } from "../connections/access-log.ts";
-import type { RequestArrivals, Scheme } from "../connections/arrival.ts";
+import type { Answering } from "../connections/answering.ts";
+import type { RequestArrivals } from "../connections/arrival.ts";
 import { carrierOf, unreadBelow } from "../connections/carriers.ts";
 import { admittedTarget, refusalAnswer } from "../connections/refusal.ts";
 import { CountedWarning } from "../counted-warning.ts";
 import { answeredExchange } from "../http1/answered-exchange.ts";
-import type { MadeAnswers } from "../http1/made-answers.ts";
 import { NodeRequest } from "../http1/node-request.ts";
 import { MAX_FIELDS } from "../http1/request-target.ts";
 import { plainAnswer } from "../http1/web-answer.ts";
-import type { Written } from "../http1/write-answer.ts";
+import { unsent, type Written } from "../http1/write-answer.ts";
 import { Allowance } from "./allowance.ts";
 import { FirstPieces, FirstPiecesOfConnection } from "./first-pieces.ts";
 import { http2Fields, http2Target, listBytes } from "./http2-target.ts";
@@ -33,15 +30,7 @@ import {
 } from "./write-stream.ts";
 
 /** The parts of a listener that its sessions need. */
-export interface Http2Parts {
-  /** Never throws. */
-  ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
-  failed(cause: unknown): Answer;
-  readonly bodies: Bodies;
-  /** By the scheme that the client used, which may differ from that of this connection if a proxy is in front. */
-  readonly made: Readonly<Record<Scheme, MadeAnswers>>;
-  readonly log: ExchangeLog | null;
-  readonly warn: (line: string) => void;
+export interface Http2Parts extends Answering {
   readonly maxHeadBytes: number;
   readonly stallMs: number;
   readonly keepAliveMs: number;
@@ -407,11 +396,7 @@ class Session {
   }
 
   async #write(stream: ServerHttp2Stream, request: NodeRequest, answer: Answer, watch: StallWatch): Promise<Written> {
-    const { body } = answer;
-    if (hasEnded(stream)) {
-      if (body && !(body instanceof Uint8Array)) void body.cancel().catch(() => undefined);
-      return { bodyBytes: 0, isWhole: false };
-    }
+    if (hasEnded(stream)) return unsent(answer);
     const asked = { isHead: request.method === "HEAD", knowsChunks: true, keepsAlive: true };
     try {
       const made = this.#parts.made[request.arrival.scheme].make(answer, asked);
