@@ -132,16 +132,9 @@ export async function prepare(
   const ofSites = [...sites.values()].flatMap(({ settings: { name }, warnings }) =>
     warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
   );
-  // This server warns itself of certificates that it renews.
-  const ofCertificates = acme?.warnings ?? (tls === null ? [] : warningsOfFiles(tls, sites));
-  const ofTls = hstsWarnings(options, listen, sites);
   const schemes = listen.map((address) => ("port" in address && address.scheme) || "http");
   const handles = schemes.reduce((sum, scheme) => sum + handlesOf(scheme, workers), 0);
   const limit = connectionLimit(mayOpenFiles(), handles, sites.size);
-  const ofLimit = limit.warning === null ? [] : [limit.warning];
-  const littleMemory = whyLittleMemory(options.memoryBytes, workers);
-  const ofMemory = littleMemory === null ? [] : [littleMemory];
-  const ofDisk = diskWarnings(options, sites);
   const ofProblems = problems.map((line) =>
     options.sites === null ? `the old settings stay in use, but with the new certificates: ${line}` : line,
   );
@@ -150,13 +143,14 @@ export async function prepare(
     ...ofFiles.map((line) => `the old certificates stay in use, but with the new settings: ${line}`),
     ...ofSites,
     ...tokenWarnings(sites),
-    ...ofCertificates,
-    ...ofTls,
-    ...ofLimit,
-    ...ofMemory,
-    ...ofDisk,
+    // This server warns itself of certificates that it renews.
+    ...(acme?.warnings ?? (tls === null ? [] : warningsOfFiles(tls, sites))),
+    ...hstsWarnings(options, listen, sites),
+    limit.warning,
+    whyLittleMemory(options.memoryBytes, workers),
+    diskWarning(options, sites),
     ...ofAccessLog,
-  ];
+  ].filter((line) => line !== null);
   const settings: EdgeSettings = {
     sites: [...sites.values()].map((each) => each.settings),
     workers,
@@ -257,11 +251,10 @@ function accessLogWarnings({ accessLog }: ServeOptions, before: Prepared | undef
   }
 }
 
-function diskWarnings(options: ServeOptions, sites: PreparedSites): string[] {
-  if (options.diskBytes === 0) return [];
+function diskWarning(options: ServeOptions, sites: PreparedSites): string | null {
+  if (options.diskBytes === 0) return null;
   const pages = pagesFolderOf(options);
-  const why = whyLittleRoom(pages, options.diskBytes, keptForLogs(pages, logFoldersOf(options, sites)));
-  return why === null ? [] : [why];
+  return whyLittleRoom(pages, options.diskBytes, keptForLogs(pages, logFoldersOf(options, sites)));
 }
 
 /**
