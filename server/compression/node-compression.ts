@@ -262,14 +262,8 @@ export class NodeCompression implements Compression {
   }
 
   /** Keeps the form that is found on disk. The promise never rejects. */
-  #seek(
-    request: CodedRequest,
-    key: string,
-    body: CodedBytes,
-    form: Form,
-    reading: Promise<CodedBytes | undefined>,
-  ): Promise<CodedBytes | undefined> {
-    const sought = reading
+  #seek(request: CodedRequest, key: string, body: CodedBytes, form: Form): Promise<CodedBytes | undefined> {
+    const sought = this.#readFile(key, body, form)
       .catch(() => undefined)
       .then((bytes) => {
         if (bytes === undefined) this.#of(body).known.set(form.name, "absent");
@@ -295,7 +289,7 @@ export class NodeCompression implements Compression {
     const make = () => this.#make(request, key, body, form);
     let known = this.#of(body).known.get(form.name);
     if (known === undefined && this.#files?.hasCoded(key, form.name)) {
-      known = this.#seek(request, key, body, form, this.#readFile(key, body, form));
+      known = this.#seek(request, key, body, form);
     }
     if (known === undefined || known === "absent") request.background.run(make());
     if (!(known instanceof Promise)) return undefined;
