@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ConnectedLog, type Push } from "../../../worker/purges/log/connected-log.ts";
 import {
   LONGEST_USE_MS,
@@ -228,6 +228,32 @@ describe("a log with connections (R26)", () => {
     small.disconnect(first);
     expect(small.size).toBe(0);
     expect(small.connect("two", async () => true)).not.toBeNull();
+  });
+
+  test("a reader whose first read fails leaves its place to others", () => {
+    const small = new ConnectedLog(log, scheduler, 1);
+    const one = { name: "one", since: null, leaseMs: 1000, longestViewAgeMs: 1000 };
+    vi.spyOn(log, "read").mockImplementationOnce(() => {
+      throw new Error("the disk is full");
+    });
+    expect(() => small.open(one, async () => true)).toThrow("the disk is full");
+    expect(small.open({ ...one, name: "two" }, async () => true)).toMatchObject({ first: { leaseMs: 1000 } });
+  });
+
+  test("a reader that does not answer is sent some purges, and the rest in one push when it does", async () => {
+    const pushed: number[] = [];
+    const silence = Promise.withResolvers<void>();
+    reader("one", async ({ to }) => {
+      pushed.push(to);
+      await silence.promise;
+      return true;
+    });
+    for (let index = 0; index < 1000; index++) append();
+    expect(pushed.length).toBeLessThan(25);
+    silence.resolve();
+    await scheduler.advance(0);
+    expect(pushed.length).toBeLessThan(50);
+    expect(pushed.at(-1)).toBe(1000);
   });
 
   test("an answer is held for at most the requested time", async () => {
