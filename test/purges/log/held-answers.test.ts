@@ -161,6 +161,17 @@ test("at most a thousand answers are held", async () => {
   expect(log.asked).toBe(0); // nobody waits any more
 });
 
+test("answers can be held again once others have been given", async () => {
+  await Promise.all(Array.from({ length: 1000 }, () => asked(1, 700)));
+  await scheduler.advance(700);
+  const later = await asked(2, 25_000);
+  await scheduler.advance(300);
+  log.confirmed.add(2);
+  held.noteSettled();
+  await scheduler.advance(0);
+  expect(later).toEqual({ afterMs: 300, settled: true });
+});
+
 test("a purge that does not exist, has settled, or is not waited for is answered at once", async () => {
   log.confirmed.add(2);
   expect(await held.find(3, 25_000)).toBeNull();
