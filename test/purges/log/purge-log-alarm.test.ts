@@ -77,3 +77,14 @@ test("a log that starts by its alarm, and one without a repetition, set none", a
   await log.append(purge(["#b"]));
   expect(alarms).toEqual([]);
 });
+
+test("a log that has made the repetition that was due wakes for the next one", async () => {
+  const world = platform();
+  const log = world.start();
+  await log.append(purge(["#a"], { repeatAfterMs: 5000 }));
+  await log.append(purge(["#b"], { repeatAfterMs: 9000 }));
+  world.alarms.length = 0;
+  world.now = 5000;
+  await log.alarm();
+  expect(world.alarms).toContain(9000);
+});
