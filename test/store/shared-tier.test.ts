@@ -337,6 +337,16 @@ describe("the memory tier", () => {
     expect({ bytes: tier.heldBytes, size: tier.size }).toEqual({ bytes: once, size: 1 });
   });
 
+  test.each<[string, Partial<StoredHead>]>([
+    ["tags", { givenPurgeKeys: Array.from({ length: 100 }, (_, index) => `#${String(index).padStart(100, "0")}`) }],
+    ["fields", { fields: ["x-long", "x".repeat(10_000)] }],
+  ])("the %s of pages count as memory that these take", (_, change) => {
+    const tier = new MemoryTier(400_000);
+    for (let index = 0; index < 100; index++) tier.put(filled(`/${index}`, change));
+    expect(tier.size).toBeGreaterThan(1);
+    expect(tier.size * 10_000).toBeLessThanOrEqual(400_000);
+  });
+
   test("a late response does not replace one with a later stamp (R23)", () => {
     const tier = new MemoryTier(40_000);
     const newer = filled("/a", { stamp: { logId: "log", seq: 9 }, fetchedAt: 5 });
