@@ -334,6 +334,17 @@ describe("the isolates of a PoP", () => {
     expect(isUsable(lease)).toBe(true);
   });
 
+  test("a purge waits for the PoP's notes for a tenth of a lease at the most", async () => {
+    notes = { read: async () => null, write: () => new Promise(() => undefined) };
+    const lease = isolate();
+    let isShared = false;
+    void lease.takeReplyAndShare(deltaOf(0, 1, [["#t", 1]], { leaseMs: LEASE_MS }), lease.beginCall()).then(() => {
+      isShared = true;
+    });
+    await scheduler.advance(LEASE_MS / 10);
+    expect(isShared).toBe(true);
+  });
+
   test("notes that fail or are cut off count as missing, and are reported (promise 6)", async () => {
     const broken = async () => {
       throw new Error("no cache");
