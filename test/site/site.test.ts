@@ -702,6 +702,13 @@ describe("compileSite", () => {
     });
   });
 
+  test("the environment names another address for the origin, whose limits stay", () => {
+    const limits = { concurrency: 4, streams: 2, queue: { maxMs: 50, maxWaiting: 6 } };
+    const site = compileSite({ origin: { url: origin, ...limits } }, { origin: "http://127.0.0.1:8000" });
+    expect(site).toMatchObject({ originUrl: "http://127.0.0.1:8000", capacity: limits });
+    expect(site.settings.origin).toEqual({ url: "http://127.0.0.1:8000", ...limits });
+  });
+
   test("hosts are compared in the form of URLs, and the public address is one of them", () => {
     const hosts = ["WWW.Example.test:443", "b\u00fccher.example", "full.example.test.", "localhost:8080"];
     expect(compileSite({ origin, hosts, publicUrl: "https://public.example.test" }, {}).hosts).toEqual([
