@@ -4,6 +4,7 @@ import { Counters } from "../../worker/metrics/counters.ts";
 import { ReuseSample } from "../../worker/metrics/reuse-sample.ts";
 import type { Origin, OriginAnswer } from "../../worker/ports/origin.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
+import { toWebResponse } from "../../worker/runtime/web-answer.ts";
 import { compileSite } from "../../worker/site/site.ts";
 import { MemoryOrigin } from "../engine/memory/memory-origin.ts";
 import { HOST } from "../engine/scenario.ts";
@@ -169,6 +170,32 @@ describe("each kind of event", () => {
     expect(counters.tree().counts).toMatchObject(counted);
     expect(lines).toEqual(said);
   });
+});
+
+test("of the heaviest URLs, those whose answers are not stored are without their queries, which may be about one visitor", async () => {
+  const pop = new PopUnderTest();
+  const origin = new MemoryOrigin(pop.scheduler);
+  origin.answerBy(({ target }) => ({
+    fields: { "cache-control": target.startsWith("/shop") ? "max-age=60" : "no-store" },
+    body: "page",
+  }));
+  const fetch: Origin["fetch"] = (request) => pop.scheduler.wait(1000).over.then(() => origin.fetch(request));
+  const reporter = new Counters(origin.url, () => undefined);
+  const timer = { runsInMemory: true, now: () => pop.scheduler.now() };
+  const ask = pop.start({ url: origin.url, fetch }, { reporter, timer });
+  for (const path of ["/shop?page=2", "/account?mail=a%40example.com"]) {
+    const asked = Promise.resolve(ask(path)).then((answer) => toWebResponse(answer).text());
+    await pop.scheduler.advance(1000);
+    await pop.scheduler.settle(asked);
+  }
+  const { missed, bytes, slowest, notStored } = reporter.takeTop();
+  const urls = [missed, bytes, slowest, notStored].map((top) => top.map(({ url }) => url.split(HOST)[1]).sort());
+  expect(urls).toEqual([
+    ["/account", "/shop?page=2"],
+    ["/account", "/shop"],
+    ["/account", "/shop?page=2"],
+    ["/account"],
+  ]);
 });
 
 test("an answer that is no HTTP is reported once, and does not mean that the origin is out of reach", () => {
