@@ -262,6 +262,19 @@ describe("a view that is kept alive", () => {
     expect(log.connections).toHaveLength(1);
   });
 
+  test("keeps no connection that comes when nobody waits for it any more", async () => {
+    start(true);
+    const { connect } = log;
+    log.connect = async (reader) => {
+      await scheduler.wait(LEASE_MS).over;
+      return connect.call(log, reader);
+    };
+    await renewUnanswered();
+    await scheduler.advance(LEASE_MS);
+    expect(log.connections).toHaveLength(1);
+    expect(log.open).toBe(0);
+  });
+
   test("leaves no trace of its name if a later connection exceeds the limit (R25)", async () => {
     start(true);
     await request();

@@ -505,5 +505,22 @@ describe("a view's lease", () => {
       await Promise.all(bearers);
       expect(log.reads).toHaveLength(9);
     });
+
+    test("waits for no lease because of others from before the clock has stepped back by an hour", async () => {
+      for (let index = 0; index < 8; index++) {
+        void lease.renew(behind, { logId: "invented", seq: 9 });
+        await rest();
+        log.answer(index, 1);
+        await rest();
+      }
+      lease.isUsable(scheduler.now(), null);
+      scheduler.stepBack(3_600_000);
+      lease.isUsable(scheduler.now(), null);
+      const renewal = lease.renew(behind, { logId: "a", seq: 2 });
+      await rest();
+      expect(log.reads).toHaveLength(9);
+      log.answer(8, 2);
+      expect(await renewal).toBeNull();
+    });
   });
 });
