@@ -49,3 +49,14 @@ test.each<[string, Readonly<Record<string, string>>, Partial<SharedTier>, number
 test("the receipt of a refresh names no error for a page that is not to be stored", async () => {
   expect(await refreshed(originWith({ "cache-control": "private" }), { put: fails })).toEqual([REFRESHED]);
 });
+
+test("the receipt of a refresh waits for a store that is silent for five seconds", async () => {
+  const pop = new PopUnderTest();
+  const ask = pop.start(originWith({ "cache-control": "max-age=60" }), {
+    sharedTier: { put: () => new Promise(() => undefined) },
+    tokens: { check: async () => ({ kind: "allowed", name: "test" }) },
+  });
+  const asked = pop.head(ask("/_tidemark/purge", JSON_POST, { urls: ["/a"], refresh: true }));
+  await pop.scheduler.advance(5000);
+  expect(JSON.parse(await pop.text(await asked)).refreshed).toEqual([REFRESHED]);
+});
