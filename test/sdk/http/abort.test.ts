@@ -1,5 +1,7 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { accepts, refuses, startFakeEdge } from "../fake-edge.ts";
+import { systemClock } from "../../../sdk/clock.ts";
+import { accepts, receiptBody, refuses, startFakeEdge } from "../fake-edge.ts";
 import { purgerUnderTest } from "../purger-under-test.ts";
 import { createVirtualClock } from "../virtual-clock.ts";
 
@@ -50,4 +52,15 @@ test("Aborting the purger's signal ends a call that has its own signal", async (
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint, signal: stopping.signal });
 
   await expect(cdn.purgeTags("a", { signal: new AbortController().signal })).rejects.toBe(reason);
+});
+
+test("A signal for as long as the process runs keeps nothing of the calls that have ended", async () => {
+  const { signal } = new AbortController();
+  await using edge = await startFakeEdge(refuses("unavailable"), { json: { ...receiptBody, settlesInMs: 50 } });
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint, signal }, { clock: systemClock });
+
+  const receipt = await cdn.purgeTags("a", { signal });
+  await receipt.settled({ signal });
+
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });
