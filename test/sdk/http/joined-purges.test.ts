@@ -140,6 +140,7 @@ test("only purges that differ just in their items are joined", async () => {
   ];
   for (const request of requests) void purger.purge(request);
   void purger.purge({ tags: ["i"] }, { deadlineMs: 60_000 });
+  void purger.purge({ tags: ["j"] }, { traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" });
   for (let at = 0; at < held.length; at++) {
     held[at]!.answer();
     await settle();
@@ -149,6 +150,7 @@ test("only purges that differ just in their items are joined", async () => {
     { tags: ["a", "b"], urls: ["/b"] },
     ...requests.slice(3).map(({ id: _, ...rest }) => rest),
     { tags: ["i"] },
+    { tags: ["j"] },
   ]);
 });
 
@@ -377,6 +379,23 @@ test("a caller that leaves while it waits is not sent, and the others are", asyn
   expect(edge.held.at(-1)!.request.tags).toEqual(["stays"]);
   edge.held.at(-1)!.answer();
   await expect(stays).resolves.toMatchObject({ accepted: { tags: 1 } });
+});
+
+test("a caller that has left a joined purge before it is refused is not sent again, and the others are", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const leaving = new AbortController();
+  const left = edge.purger.purgeTags("left", { signal: leaving.signal });
+  const stays = edge.purger.purgeTags("stays");
+  edge.held[0]!.answer();
+  await settle();
+  leaving.abort(new Error("left"));
+  await expect(left).rejects.toThrow("left");
+  edge.held.at(-1)!.answer(refuses("too-large"));
+  await settle();
+  for (const { answer } of edge.held.slice(1)) answer();
+  await expect(stays).resolves.toMatchObject({ accepted: { tags: 1 } });
+  expect(edge.held.slice(MAX_UNDER_WAY).map(({ request }) => request.tags)).toEqual([["left", "stays"], ["stays"]]);
 });
 
 test("a joined purge continues until its last caller has left", async () => {
