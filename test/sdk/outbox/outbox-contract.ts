@@ -128,6 +128,17 @@ export function describeOutbox(
       expect((await outbox.drain()).sent.map(({ id }) => id)).toEqual(["order-7"]);
     });
 
+    test("the id of a purge that was given up gives it all its attempts again, whatever the order of its items", async () => {
+      const outbox = await open();
+      outbox.purger.answer = refuses;
+      await outbox.enqueue([{ tags: ["a", "b"], urls: ["/c"] }, { id: "order-7" }]);
+      await outbox.drain();
+      await outbox.enqueue([{ urls: ["/c"], tags: ["b", "a"] }, { id: "order-7" }]);
+      expect(await outbox.list()).toMatchObject([{ id: "order-7", state: "waiting", failures: 0 }]);
+      outbox.purger.answer = accepts;
+      expect((await outbox.drain()).sent.map(({ id }) => id)).toEqual(["order-7"]);
+    });
+
     test("the id of another purge in the table is refused", async () => {
       const outbox = await open();
       await outbox.enqueue([{ tags: ["a"] }, { id: "order-7" }]);
@@ -544,6 +555,20 @@ export function describeOutbox(
       expect(await other.list()).toMatchObject([{ state: "waiting", failures: 0 }]);
       slower.end(accepts);
       expect((await second).sent).toHaveLength(1);
+    });
+
+    test("do not report a purge as one to be tried again that another one has sent meanwhile", async () => {
+      const [stopped, other] = [await open(), await open()];
+      const slow = heldUp();
+      stopped.purger.answer = slow.answer;
+      await stopped.enqueue(...tagged("a"));
+      const first = stopped.drain();
+      await slow.arrived;
+      now += LEASE_MS;
+      expect((await other.drain()).sent).toHaveLength(1);
+      slow.end(isUnreachable);
+      expect(await first).toMatchObject({ sent: [], failed: [], dead: [] });
+      expect(await other.list()).toEqual([]);
     });
   });
 
