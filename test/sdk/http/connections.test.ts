@@ -11,6 +11,7 @@ import type { Receipt } from "../../../sdk/receipt.ts";
 import { createRecordingPurger } from "../../../sdk/testing.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { until } from "../../suite/until.ts";
+import { usedHeapBytes } from "../../suite/used-heap.ts";
 import { type Act, accepts, purgeRecord, receiptBody, refuses, startFakeEdge } from "../fake-edge.ts";
 import { purgerUnderTest } from "../purger-under-test.ts";
 
@@ -88,13 +89,25 @@ test("The audit trail is read at once while forty receipts wait until they have 
 
 // Without close, undici ends an idle connection after four seconds, which is longer than this test may take.
 test("Closing a purger frees its connections", { timeout: 3_000 }, async () => {
-  await using edge = await startFakeEdge(accepts);
+  await using edge = await startFakeEdge(accepts, { json: { purges: [purgeRecord], next: null } });
   const cdn = purgerUnderTest({ endpoint: edge.endpoint });
   await cdn.purgeTags("a");
+  await cdn.purges();
 
   await cdn.close();
 
   await edge.allClosed();
+});
+
+test("A purger keeps nothing of the purges that have ended", async () => {
+  const fetch = async () => Response.json({ ...receiptBody, warnings: ["x".repeat(30_000)] });
+  await using cdn = purgerUnderTest({ endpoint: "https://www.example.test", fetch });
+  await cdn.purgeTags("a");
+
+  const before = usedHeapBytes();
+  for (let count = 0; count < 500; count++) await cdn.purgeTags("a");
+
+  expect(usedHeapBytes() - before).toBeLessThan(5_000_000);
 });
 
 test("Closing a purger waits for the purges under way, closes once, and refuses later purges", async () => {
