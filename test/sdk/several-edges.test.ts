@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Platform } from "../../sdk/http/http-purger.ts";
+import { MAX_UNDER_WAY } from "../../sdk/http/joined-purges.ts";
 import type { Transport } from "../../sdk/http/transport.ts";
 import {
   createPurger,
@@ -481,6 +482,15 @@ test("The time-out of a purge with a shorter deadline makes no other purge wait 
   await outcomeAfter(cdn.purgeTags("first"), 10_000);
   await outcomeAfter(cdn.purgeTags("second", { deadlineMs: 500 }), 500);
   expect(await outcomeAfter(cdn.purgeTags("third"), 1_000)).toMatchObject(missed);
+});
+
+test("A purge that was never sent, because others were under way, makes no other purge wait for less", async () => {
+  const { cdn, outcomeAfter, missed } = lateEdge();
+  for (let at = 0; at < MAX_UNDER_WAY; at++) cdn.purgeTags("busy", { deadlineMs: 60_000 }).catch(() => undefined);
+  expect(await outcomeAfter(cdn.purgeTags("first"), 10_000)).toMatchObject(missed);
+  const second = cdn.purgeTags("second");
+  expect(await outcomeAfter(second, 9_999)).toBe("waits");
+  expect(await outcomeAfter(second, 1)).toMatchObject(missed);
 });
 
 test("If all edges hang, each purge waits until its deadline", async () => {
