@@ -420,6 +420,18 @@ test.each([
   },
 );
 
+test("A callback that rejects after the only purge of a batch is the error of the call", async () => {
+  const cdn = createRecordingPurger();
+
+  const committing = cdn
+    .batch()
+    .tags("a")
+    .commit({ onReceipt: () => Promise.reject(new Error("my log is full")) });
+
+  await expect(committing).rejects.toThrow("my log is full");
+  expect(cdn.calls).toEqual([{ tags: ["a"] }]);
+});
+
 test("A purge that failed matters more than a callback that throws", async () => {
   await using edge = await startFakeEdge(accepts, refuses("unauthorized"));
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
