@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { crawl } from "../../../tools/crawl/crawl.ts";
 import { crawlChart } from "../../../tools/crawl/crawl-chart.ts";
 import type { CrawlOptions, CrawlProgress } from "../../../tools/crawl/crawl-options.ts";
+import { CrawlRecord } from "../../../tools/crawl/crawl-record.ts";
 import { crawlText } from "../../../tools/crawl/crawl-text.ts";
 import { warm } from "../../../tools/crawl/warm.ts";
 import { warmText } from "../../../tools/crawl/warm-text.ts";
@@ -336,6 +337,23 @@ describe("politely", () => {
     expect(asked).toEqual(["/robots.txt", "/all.xml", "/pages.xml", "/a", "/b", "/c"]);
   });
 
+  test("the public host is named to the edge alone, and not to the origin", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const hosts = new Set<string>();
+    const siteNamed = (name: string) =>
+      siteThat((target, _, { headers: { host } }) => {
+        hosts.add(`${name} ${target} ${host}`);
+        return {};
+      });
+    const [edge, origin] = [await siteNamed("edge"), await siteNamed("origin")];
+    await crawl(optionsFor(edge.address, ["/a"], { origin: origin.address, host: "www.example.com" }));
+    expect([...hosts]).toEqual([
+      "edge /robots.txt www.example.com",
+      "edge /a www.example.com",
+      `origin /a ${new URL(origin.address).host}`,
+    ]);
+  });
+
   test("no path makes it ask another host, not even one that begins with //", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const other = await siteThat(() => ({ body: "<urlset/>" }));
@@ -422,6 +440,25 @@ describe("politely", () => {
     const { report } = await crawling;
     expect(site.times).toHaveLength(3);
     expect(report).toMatchObject({ interrupted: true, asked: 0, failed: { count: 0 } });
+  });
+
+  test("what has failed is asked again by the next run, and what was answered is not", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    let isBroken = true;
+    const { site, address } = await siteThat((target) => (target === "/b" && isBroken ? { status: 500 } : {}));
+    const folder = await mkdtemp(join(tmpdir(), "tidemark-crawl-"));
+    try {
+      const options = optionsFor(address, ["/a", "/b"], { ignoresRobots: true });
+      const run = async () =>
+        (await crawl({ ...options, record: new CrawlRecord(join(folder, "crawl.jsonl"), options) })).report;
+      expect((await run()).failed.count).toBe(2);
+      isBroken = false;
+      site.seen.length = 0;
+      expect((await run()).failed.count).toBe(0);
+      expect(site.seen.map(({ target }) => target)).toEqual(["/b", "/b"]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   test("it reports its progress", async () => {
