@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { textOf } from "../../../tools/audit/charset.ts";
@@ -150,11 +150,22 @@ describe("a request gets its buster and inputs", () => {
   });
 });
 
+/** A body that ends when its reader leaves. */
+function writeOn(response: ServerResponse): void {
+  const piece = Buffer.alloc(1024 ** 2);
+  const write = () => {
+    while (!response.destroyed && response.write(piece));
+  };
+  response.on("drain", write);
+  write();
+}
+
 describe("the prober", () => {
   const got: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     got.push(request);
     if (request.url!.startsWith("/over")) return void request.socket.destroy();
+    if (request.url!.startsWith("/endless")) return writeOn(response);
     const body = `page ${request.url!.match(/buster=(\w+)/)?.[1]}`;
     const coding = request.url!.startsWith("/gzip") ? "gzip" : request.url!.startsWith("/br") ? "br" : undefined;
     const encoded = coding === "gzip" ? gzipSync(body) : coding === "br" ? brotliCompressSync(body) : body;
@@ -199,6 +210,12 @@ describe("the prober", () => {
     expect(answers.map(({ text }) => text)).toEqual(["page BUSTER", "page BUSTER", "page BUSTER"]);
     expect(new Set(answers.map(({ digest }) => digest)).size).toBe(1);
     expect(answers[0]!.fields).toMatchObject({ "set-cookie": ["a=1", "b=2"], "x-url": ["/plain?buster=BUSTER"] });
+  });
+
+  test("reads 64 MiB of a page that never ends, and no more", async () => {
+    const { bytes } = await ask("/endless");
+    expect(bytes).toBeGreaterThan(60 * 1024 ** 2);
+    expect(bytes).toBeLessThanOrEqual(64 * 1024 ** 2);
   });
 
   test("refuses other methods", async () => {
