@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tidemark import PurgeFailed, Purger, timed_http
+from tidemark import PurgeFailed, Purger, purger, timed_http
 
 RECEIPT = json.dumps({"seq": 7, "token": "log.7", "settlesInMs": 0}).encode()
 ACCEPTED = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(RECEIPT), RECEIPT)
@@ -58,10 +59,10 @@ def accepts(connection: socket.socket, done: threading.Event) -> None:
     connection.sendall(ACCEPTED)
 
 
-def answers(status: int, body: bytes) -> Answer:
+def answers(status: int, body: bytes, fields: bytes = b"") -> Answer:
     def answer(connection: socket.socket, done: threading.Event) -> None:
         read_request(connection)
-        connection.sendall(b"HTTP/1.1 %d No\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body))
+        connection.sendall(b"HTTP/1.1 %d No\r\n%sContent-Length: %d\r\n\r\n%s" % (status, fields, len(body), body))
 
     return answer
 
@@ -177,6 +178,28 @@ def test_a_proxy_without_an_edge_behind_it_can_have_one_in_a_moment(status: int)
         with pytest.raises(PurgeFailed) as caught:
             Purger(endpoint, "a-token", retries=0).purge(tags=["a"])
     assert (caught.value.retryable, caught.value.refused) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "least"), [(b"3", 3.1), (b"Wed, 21 Oct 2026 07:28:00 GMT", 0.1)], ids=["seconds", "a date"]
+)
+def test_a_purge_is_sent_again_after_the_seconds_that_the_edge_asks_for(
+    retry_after: bytes, least: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(purger, "time", SimpleNamespace(monotonic=time.monotonic, sleep=pauses.append))
+    with edge(answers(429, b"", b"Retry-After: %s\r\n" % retry_after), accepts) as endpoint:
+        assert Purger(endpoint, "a-token").purge(tags=["a"]).seq == 7
+    assert len(pauses) == 1
+    assert least <= pauses[0] <= least + 0.1
+
+
+@pytest.mark.parametrize("retry_after", [b"3", b"Wed, 21 Oct 2026 07:28:00 GMT"], ids=["seconds", "a date"])
+def test_a_refusal_is_told_with_its_status_whatever_pause_it_asks_for(retry_after: bytes) -> None:
+    with edge(answers(400, b'{"code": "invalid"}', b"Retry-After: %s\r\n" % retry_after)) as endpoint:
+        with pytest.raises(PurgeFailed) as caught:
+            Purger(endpoint, "a-token").purge(tags=["a"])
+    assert (caught.value.status, caught.value.refused) == (400, True)
 
 
 @pytest.mark.parametrize(
