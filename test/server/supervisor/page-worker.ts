@@ -18,6 +18,8 @@ export interface PageSettings {
   /** Each worker also listens on a socket of its own in this folder, so that a test can speak to one of them. */
   readonly folder: string;
   readonly failsAtStart?: boolean;
+  /** It computes for so long before it starts. */
+  readonly computesMs?: number;
   /** It confirms nothing, as if the log did not answer it. */
   readonly isDeaf?: boolean;
   /** It asks the service, and waits for the answer, before it starts and before it listens. It does not start after "fail". */
@@ -35,7 +37,16 @@ const background = { run: () => undefined };
  */
 export async function startWorker({ name, settings, logs, line }: WorkerStart): Promise<RunningWorker> {
   const log = logs.get(ONLY_SITE)!;
-  const { version, folder, failsAtStart, isDeaf = false, asksFirst, leaseMs } = settings as PageSettings;
+  const {
+    version,
+    folder,
+    failsAtStart,
+    isDeaf = false,
+    asksFirst,
+    computesMs = 0,
+    leaseMs,
+  } = settings as PageSettings;
+  for (const from = process.cpuUsage(); cpuMs(process.cpuUsage(from)) < computesMs; );
   const told = asksFirst && (await line.ask("start"));
   if (failsAtStart || told === "fail") throw new Error("this worker was told to fail");
   const timing = { leaseMs, skewMs: 250 };
@@ -117,6 +128,10 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
       await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
     },
   };
+}
+
+function cpuMs({ user, system }: NodeJS.CpuUsage): number {
+  return (user + system) / 1000;
 }
 
 const PURGE: Omit<NewPurge, "purgeKeys"> = {

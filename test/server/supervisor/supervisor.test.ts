@@ -265,6 +265,13 @@ describe("a supervisor", () => {
     },
   );
 
+  test.runIf(process.platform === "linux")("lets a worker compute for longer while it starts", async () => {
+    settings = { ...settings, computesMs: 500 };
+    const wait = (ms: number) => systemClock.wait(ms === BEAT_MS ? 10 : ms);
+    const supervisor = await start({ workers: 1, clock: { ...clock, wait }, hangsAfterMs: 200 });
+    expect([...supervisor.workers.keys()]).toEqual(["worker-1"]);
+  });
+
   test("waits longer and longer where workers die soon after their start", { tags: ["deep"] }, async () => {
     const supervisor = await start({ workers: 1 });
     for (let death = 1; death <= 3; death++) {
@@ -853,6 +860,45 @@ describe("a supervisor", () => {
       expect(hasEnded).toBe(false);
       gone();
       await supervisor.ended;
+    });
+
+    describe("of which it has the log, and that dies:", () => {
+      const startAfter = async (readers: readonly string[], lock: string) => {
+        const sockets = await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false);
+        const died = Promise.withResolvers<void>();
+        const predecessor = {
+          takeOver: async () => ({ sockets, readers, lock }),
+          tellLogIsOpen: () => undefined,
+          tellIsListening: () => undefined,
+          follow: (_: unknown, onGone: () => void) => void died.promise.then(onGone),
+        };
+        const supervisor = await start({ predecessor: predecessor as unknown as Predecessor, workers: 1 });
+        const [pid] = supervisor.workers.values() as unknown as [number];
+        return { purge: (key: string) => worker(pid).purge({ key }), die: died.resolve };
+      };
+
+      test("purges do not wait for the old workers any more", async () => {
+        const { purge, die } = await startAfter(["worker-1 of the old server"], join(folder, "workers-old.lock"));
+        const awaited = new Promise<void>((resolve) => {
+          confirmationAwaited = resolve;
+        });
+        const purged = purge("#a");
+        await awaited;
+        die();
+        expect(await purged).toMatchObject({ settlesInMs: 0 });
+      });
+
+      test("purges settle by the lease for as long as an old worker lives", async () => {
+        const lock = join(folder, "workers-old.lock");
+        const held = FileLock.take(lock, "shared")!;
+        const { purge, die } = await startAfter([], lock);
+        expect(await purge("#a")).toMatchObject({ settlesInMs: 0 }); // its server tells when it ends
+        die();
+        await breath();
+        expect(await purge("#b")).toMatchObject({ settlesInMs: LEASE_MS + 250 });
+        held.release();
+        expect(await purge("#c")).toMatchObject({ settlesInMs: 0 });
+      });
     });
 
     test("that fails: it leaves the file of a Unix socket to the old server", { tags: ["deep"] }, async () => {
