@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { FileLock } from "../../../server/log/file-lock.ts";
 import { SupervisedLog } from "../../../server/log/log-client.ts";
 import { LogFolder } from "../../../server/log/log-folder.ts";
 import { ONLY_SITE, type SiteGrants, SiteLogs, type SiteLogsOptions } from "../../../server/supervisor/site-logs.ts";
@@ -54,7 +55,8 @@ describe("the logs of several sites", () => {
     rmSync(folder, { recursive: true });
   });
 
-  function make(options: Partial<SiteLogsOptions> = {}): SiteLogs {
+  /** `known`: the lock of workers of another supervisor, who are no strangers. */
+  function make(options: Partial<SiteLogsOptions> = {}, known: string | null = null): SiteLogs {
     const over = new Promise<void>((resolve) => {
       waitedLongEnough = resolve;
     });
@@ -76,7 +78,7 @@ describe("the logs of several sites", () => {
         report: (event) => said.push(eventInWords(event)),
         ...options,
       },
-      null,
+      known,
     );
   }
 
@@ -188,6 +190,34 @@ describe("the logs of several sites", () => {
       mkdirSync(join(folder, "log", "purge-log.sqlite"));
       await expect(logs.open(grants(ONLY_SITE))).rejects.toThrow("it cannot be used (EISDIR");
     });
+  });
+
+  test("a log that workers cannot reach is opened once they can", async () => {
+    const inTheWay = join(folder, "blog", "log.sock");
+    mkdirSync(inTheWay, { recursive: true });
+    await expect(logs.open(grants(...SITES))).rejects.toThrow("EADDRINUSE");
+    rmdirSync(inTheWay);
+    await logs.open(grants(...SITES));
+    expect(logs.of(grants(...SITES))).toHaveLength(2);
+    expect(said).toEqual([]);
+  });
+
+  test("a purge settles by the lease while a worker of a server that has died reads its site's log", async () => {
+    await logs.close();
+    const known = join(folder, "log", "workers-old.lock");
+    logs = make({}, known);
+    mkdirSync(join(folder, "blog"));
+    const held = FileLock.take(join(folder, "blog", "workers-old.lock"), "shared")!;
+    await logs.open(grants(...SITES));
+    logs.expect(logs.readerOf("worker-1"), grants(...SITES));
+    const blog = read("blog", "worker-1");
+    const asked = { purgeKeys: ["#a"], mode: "hard", since: null, leaseMs: 1000, skewMs: 250 } as const;
+    const purge = () => blog.append({ ...INVALIDATION, ...asked });
+    expect(await purge()).toMatchObject({ settlesInMs: 0 }); // its server tells when it ends
+    logs.forget(known);
+    expect(await purge()).toMatchObject({ settlesInMs: 1250 });
+    held.release();
+    expect(await purge()).toMatchObject({ settlesInMs: 0 });
   });
 
   test("a worker that has ended is not admitted", async () => {
