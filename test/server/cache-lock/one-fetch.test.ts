@@ -325,6 +325,30 @@ describe("several workers of a machine", () => {
     await machine.hasAsked(3); // nobody was in the way of it
   });
 
+  test("do not wait for a page for five seconds after a fetch of it that was of no use to them", async () => {
+    const { clock, locks } = await MachineUnderTest.start();
+    const start = async () => {
+      const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
+      onTestFinished(() => fetches!.close());
+      return fetches!.ofSite("", () => true);
+    };
+    const [one, other, third] = [await start(), await start(), await start()];
+    const key = { page: "https://www.example.test/a", variant: [], audience: "anonymous" } as const;
+    const turn = one.take(key) as FetchTurn;
+    const following = other.take(key);
+    await settle();
+    turn.tell({ kind: "being-stored", lengthBytes: 2 * MIB, isReusable: () => true });
+    expect(await following).toEqual({ kind: "look-again" });
+    const next = third.take(key) as FetchTurn;
+    await clock.advance(4_999);
+    expect(other.take(key)).toBeUndefined();
+    await clock.advance(1);
+    const waiting = other.take(key);
+    await settle();
+    next.tell({ kind: "not-shareable" });
+    expect(await waiting).toEqual({ kind: "not-shareable" });
+  });
+
   test("wait at most a second for a body", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
@@ -598,18 +622,30 @@ describe("several workers of a machine", () => {
     expect(machine.said).toHaveLength(2);
   });
 
+  const remove = (locks: string) => rmSync(locks, { recursive: true });
+  const hide = (locks: string) => {
+    renameSync(locks, `${locks}-hidden`);
+    writeFileSync(locks, "");
+  };
+  const show = (locks: string) => {
+    rmSync(locks);
+    renameSync(`${locks}-hidden`, locks);
+  };
+
   test.each([
-    ["the folder of the locks and their sockets were removed", 5_000],
-    ["they were removed and the clock was set back", -3_600_000],
-  ])("share fetches again after %s", async (_, ms) => {
+    ["the folder of the locks and their sockets were removed", remove, () => undefined, 5_000],
+    ["they were removed and the clock was set back", remove, () => undefined, -3_600_000],
+    ["the folder could not be used for a while", hide, show, 5_000],
+  ])("share fetches again after %s", async (_, breakIt, mend, ms) => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
-    rmSync(machine.locks, { recursive: true });
+    breakIt(machine.locks);
     for (const worker of [one, other]) {
       const [path, asked] = [`/${machine.asked.length}`, machine.asked.length + 1];
       const failing = worker.ask(path);
       (await machine.hasAsked(asked)).answer("v1");
       await failing;
     }
+    mend(machine.locks);
     await machine.clock.advance(ms);
     for (const worker of [one, other]) {
       const [path, asked] = [`/${machine.asked.length}`, machine.asked.length + 1];
@@ -625,6 +661,54 @@ describe("several workers of a machine", () => {
     asked.answer("v2");
     expect(texts((await Promise.all(answers)).flat())).toEqual(["200 v2"]);
     expect(machine.asked).toHaveLength(5);
+  });
+
+  test("share a fetch again of a page whose lock could not be released", async () => {
+    const { machine, one, other } = await MachineUnderTest.withTwo();
+    const third = await machine.worker();
+    const asking = one.ask("/a");
+    const first = await machine.hasAsked(1);
+    const lock = join(machine.locks, locksIn(machine.locks)[0]!);
+    const owner = readlinkSync(lock);
+    first.fail();
+    expect((await asking).status).toBe(502);
+    symlinkSync(owner, lock); // as if the folder had failed just then
+    const late = other.ask("/a");
+    (await machine.hasAsked(2)).fail();
+    expect((await late).status).toBe(502);
+    const answers = [other.many(3, "/a"), third.many(3, "/a")];
+    const asked = await machine.hasAsked(3);
+    await settle();
+    expect(machine.asked).toHaveLength(3);
+    asked.answer("v1");
+    expect(texts((await Promise.all(answers)).flat())).toEqual(["200 v1"]);
+  });
+
+  test("leave nothing behind when they end soon after a page was stored", async () => {
+    const { clock, locks } = await MachineUnderTest.start();
+    const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
+    const key = { page: "https://www.example.test/a", variant: [], audience: "anonymous" } as const;
+    await settle();
+    fetches!.ofSite("", () => true).take(key);
+    expect(locksIn(locks)).toHaveLength(1);
+    await fetches!.close();
+    expect(existsSync(locks)).toBe(false);
+  });
+
+  test("leave no socket behind if they end just when they begin to share again", async () => {
+    const { clock, locks } = await MachineUnderTest.start();
+    const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
+    onTestFinished(() => fetches!.close());
+    const ofSite = fetches!.ofSite("", () => true);
+    const key = { page: "https://www.example.test/a", variant: [], audience: "anonymous" } as const;
+    await settle();
+    rmSync(locks, { recursive: true });
+    expect(ofSite.take(key)).toBeUndefined();
+    await clock.advance(5_000);
+    ofSite.take(key);
+    await fetches!.close();
+    await settle();
+    expect(existsSync(locks) && readdirSync(locks)).toEqual([]);
   });
 
   test("use the next place if the first cannot be used, and none that others may write to", async () => {
