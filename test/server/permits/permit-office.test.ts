@@ -217,6 +217,63 @@ describe("the permits of a machine", () => {
     expect(worker.running).toHaveLength(before);
   });
 
+  test("go to those who wait when a worker that has them dies", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const [one, other] = [machine.startWorker(office, 1, 2), machine.startWorker(office, 1, 2)];
+    void one.ask();
+    while (await machine.deliver());
+    void other.ask();
+    while (await machine.deliver());
+    machine.kill(one);
+    while (await machine.deliver());
+    expect(other.running).toHaveLength(1);
+  });
+
+  test("are not given to a worker that has died, whose request is heard late", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const [one, other] = [machine.startWorker(office, 1, 2), machine.startWorker(office, 1, 2)];
+    while (await machine.deliver());
+    void one.ask();
+    machine.kill(one);
+    while (await machine.deliver());
+    void other.ask();
+    while (await machine.deliver());
+    expect(other.running).toHaveLength(1);
+  });
+
+  test("go to a new server's requests when a worker of the old one dies that has them", async () => {
+    const machine = new Machine(chances(1));
+    const [office, next] = [new PermitOffice(), new PermitOffice()];
+    const old = machine.startWorker(office, 1, 1);
+    void old.ask();
+    while (await machine.deliver());
+    machine.handOver(office, next);
+    const fresh = machine.startWorker(next, 1, 1);
+    void fresh.ask();
+    while (await machine.deliver());
+    expect(fresh.running).toHaveLength(0);
+    machine.kill(old);
+    while (await machine.deliver());
+    expect(fresh.running).toHaveLength(1);
+  });
+
+  test("are all the new server's when the old one has died with its workers", async () => {
+    const machine = new Machine(chances(1));
+    const [office, next] = [new PermitOffice(), new PermitOffice()];
+    void machine.startWorker(office, 2, 1).ask();
+    while (await machine.deliver());
+    machine.handOver(office, next);
+    const fresh = machine.startWorker(next, 2, 1);
+    for (let asked = 0; asked < 3; asked++) void fresh.ask();
+    while (await machine.deliver());
+    expect(fresh.running).toHaveLength(1);
+    next.predecessorEnded();
+    while (await machine.deliver());
+    expect(fresh.running).toHaveLength(2);
+  });
+
   test("are given out again by a server whose successor has failed", async () => {
     const machine = new Machine(chances(1));
     const office = new PermitOffice();
