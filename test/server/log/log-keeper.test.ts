@@ -1,9 +1,9 @@
-import { mkdtempSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { LogFile } from "../../../server/log/log-file.ts";
+import { LOG_FILE, LogFile } from "../../../server/log/log-file.ts";
 import { LogKeeper } from "../../../server/log/log-keeper.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
@@ -36,21 +36,23 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function open(): LogKeeper {
+/** `isOneOfSeveral`: then it may start although its file cannot be used. */
+function open(onReplaced: (why: string) => void = (why) => expect.fail(why), isOneOfSeveral = false): LogKeeper {
   const file = new LogFile({
     folder,
     clocks: { now: () => scheduler.now(), elapsed: () => scheduler.now() + steppedMs },
     newId: () => "log",
     grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
-    onReplaced: (why) => expect.fail(why),
+    onReplaced,
+    isOneOfSeveral,
     open: (path) => {
       database = new DatabaseSync(path);
       return database;
     },
   });
   const onFailure = (cause: unknown) => void failures.push(cause);
-  const onUnwritable = (cause: unknown) => expect.fail(String(cause));
-  const onWritable = () => expect.fail("it was writable all the time");
+  const onUnwritable = (cause: unknown) => isOneOfSeveral || expect.fail(String(cause));
+  const onWritable = () => isOneOfSeveral || expect.fail("it was writable all the time");
   const onCounts = (cause: unknown) => void counts.push(cause);
   const told = { onFailure, onUnwritable, onWritable, onCounts, onSlowCommit: () => void slowCommits++ };
   return new LogKeeper({ file, clock: scheduler, hasStrangers: () => false, ...told });
@@ -182,6 +184,40 @@ test("while the log's file is not at its path, no report is stored, so that the 
   renameSync(join(folder, "elsewhere"), path);
   expect(await look(1)).toEqual({ reportFailed: false, isWritable: true, requests: 10 });
   expect(counts.slice(1)).toEqual([null]);
+});
+
+test("a purge is refused while the log's file is not at its path, where the next server would not find it", async () => {
+  const path = join(folder, LOG_FILE);
+  renameSync(path, join(folder, "elsewhere"));
+  await expect(keeper.append(purge(["#a"]))).rejects.toMatchObject({ fault: "removed" });
+  renameSync(join(folder, "elsewhere"), path);
+  expect(await keeper.append(purge(["#a"]))).toMatchObject({ seq: 1 });
+});
+
+describe("a file from before the last purge counts as another log (R13),", () => {
+  /** The server is stopped, and its file is kept, which is there again after what comes next. */
+  async function expectReplacedAfter(next: () => Promise<unknown>): Promise<void> {
+    const [path, kept] = [join(folder, LOG_FILE), join(folder, "kept")];
+    keeper.close();
+    copyFileSync(path, kept);
+    keeper = open();
+    await next();
+    keeper.close();
+    copyFileSync(kept, path);
+    const replaced: string[] = [];
+    keeper = open((why) => replaced.push(why));
+    expect(replaced).toHaveLength(1);
+  }
+
+  test("if somebody has sent that", async () => {
+    await keeper.append(purge(["#a"]));
+    await expectReplacedAfter(() => keeper.append(purge(["#b"])));
+  });
+
+  test("if that was a repetition", async () => {
+    await keeper.append(purge(["#a"], { repeatAfterMs: 5000 }));
+    await expectReplacedAfter(() => scheduler.advance(5000));
+  });
 });
 
 test("the owner is told of each purge that takes longer to be written than a lease lasts", async () => {
@@ -325,4 +361,19 @@ describe("a worker is pushed another log at once", () => {
     await scheduler.advance(250); // nobody confirms it
     expect(await receipt).toMatchObject({ kind: "appended", logId: "log" });
   });
+});
+
+test("repetitions that fell due while the file could not be used are carried out when it can be again", async () => {
+  await keeper.append(purge(["#a"], { repeatAfterMs: 1000 }));
+  keeper.close();
+  const path = join(folder, LOG_FILE);
+  renameSync(path, join(folder, "elsewhere"));
+  mkdirSync(path);
+  keeper = open(undefined, true);
+  await scheduler.advance(4_999);
+  rmdirSync(path);
+  renameSync(join(folder, "elsewhere"), path);
+  await scheduler.advance(1);
+  await scheduler.advance(0);
+  expect(await head()).toBe(2);
 });
