@@ -208,6 +208,23 @@ describe("a worker's log", () => {
     expect(await log.read(null, 1000)).toMatchObject({ to: 2 });
   });
 
+  test("tries to reach a supervisor that is gone at once, and then less and less often", async () => {
+    const clock = new Scheduler(1, 0);
+    let tries = 0;
+    const enter = () => {
+      if (++tries <= 20) throw new Error("the folder was removed"); // more would go on and on
+    };
+    const log = new SupervisedLog({ socketPath, name: "one", clock, enter });
+    clients.push(log);
+    log.learnBy(async () => true);
+    await clock.advance(0);
+    expect(tries).toBe(2);
+    await clock.advance(1_550); // 50, 100, 200, 400, 800
+    expect(tries).toBe(7);
+    await clock.advance(10_000);
+    expect(tries).toBe(17);
+  });
+
   test("rejects the calls under way when the connection is lost", async () => {
     await server.close();
     const silent = createServer((socket) => socket.once("data", () => socket.destroy())).listen(socketPath);
