@@ -186,6 +186,19 @@ describe("a page", () => {
     expect(await parent.get("/page")).toMatchObject({ body: "page", fields: { "x-cache": "HIT" } });
   });
 
+  test("with more tags than the parent can tell is purged by each of them", async () => {
+    const tags = (of: string) => Array.from({ length: 18 }, (_, number) => `${of.repeat(96)}-${number}`);
+    const rules = { limits: { responseFieldBytes: "2KiB" }, routes: [{ match: "/*", tags: tags("r") }] };
+    const { child } = await family(1, { rules });
+    const fields = { "cache-control": "max-age=60", "surrogate-key": tags("o").join(" ") };
+    tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
+    expect(await bodyOf(child.get("/page"))).toBe("v1");
+    await child.idle();
+    await child.purge({ tags: [tags("o")[17]!] });
+    await tier.clock.advance(LEASE_MS * 2);
+    expect(await bodyOf(child.get("/page"))).toBe("v2");
+  });
+
   test("has a line for each challenge, whether it is passed on, stored or confirmed by the origin", async () => {
     const { child } = await family(1);
     const challenges = { "www-authenticate": ["Negotiate", 'Basic realm="x", charset="UTF-8"'] };
