@@ -779,6 +779,23 @@ describe("a supervisor", () => {
       expect(await held.answer).toMatchObject({ pid });
     });
 
+    test("that fails: it gives out the permits for the origin again", async () => {
+      const permits = new PermitOffice();
+      const startSuccessor = () => startFailingSuccessor("with the log");
+      const supervisor = await start({ startSuccessor, permits, workers: 1 });
+      const worker = permits.connect();
+      worker.tell({ kind: "joins", site: ONLY_SITE, limit: 1, share: 0 } satisfies PermitMessage);
+      expect(await supervisor.upgrade()).toBe(false);
+      const waiting = { client: "other", recentMisses: 0, since: 1 } as const;
+      worker.tell({ kind: "waits", site: ONLY_SITE, ...waiting } satisfies PermitMessage);
+      let granted = 0;
+      while (granted === 0) {
+        const news = (await worker.ask(ASKS_FOR_PERMITS)) as readonly PermitNews[];
+        granted += news.reduce((sum, each) => sum + each.granted, 0);
+      }
+      expect(granted).toBe(1);
+    });
+
     test("and gives out the permits for the origin again if that ends while its workers finish", {
       tags: ["deep"],
     }, async () => {
