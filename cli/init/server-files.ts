@@ -59,8 +59,8 @@ NotifyAccess=all
 Restart=on-failure
 RestartSec=2
 TimeoutStartSec=90
+# For answers under way. KillMode=mixed would cut them at a stop after an upgrade.
 TimeoutStopSec=20
-KillMode=mixed
 LimitNOFILE=65536
 
 # A user that exists only while the service runs, and its own folders.

@@ -21,6 +21,18 @@ if (because !== null) process.stdout.write(`${NOT_RUN}\n`);
 const inDocs = readFileSync(UNIT_IN_DOCS, "utf8");
 const COMMIT = { id: "0123456789abcdef0123456789abcdef01234567", atSeconds: 1_795_615_206 };
 
+/** Removes the package while the server before an upgrade and the one after it have an answer under way, and prints those. */
+const REMOVED_WHILE_ANSWERING = `
+ask() { curl --silent --fail --no-buffer --output "$1" http://localhost/held & until [ -s "$1" ]; do sleep 0.05; done; }
+ask first; first=$!
+systemctl reload tidemark.service
+until [ "$(grep -c 'has taken over' /run/test-journal)" = 2 ]; do sleep 0.05; done
+ask second; second=$!
+apt-get remove --yes tidemark >removed & removed=$!
+until grep -q 'tidemark: stopping' /run/test-journal || ! kill -0 $second; do sleep 0.05; done
+touch /run/test-stopping
+wait $removed; wait $first; wait $second; cat first second`;
+
 /** What an installation and its removal change in any case: notes of dpkg, apt and of those who change the list of users. */
 const OF_THE_SYSTEM =
   /^\/(var\/(lib\/(dpkg|apt)|cache|log\/(apt|dpkg|alternatives))|root|run|proc|dev|tmp)\b|^\/etc\/(\.pwd\.lock|.*-$)/;
@@ -129,7 +141,7 @@ describe.skipIf(because !== null)(
 
       const kept =
         "/etc/tidemark/tidemark.config.ts /etc/tidemark/environment /var/lib/tidemark/log /var/log/tidemark/access.log";
-      await machine.sh("apt-get remove --yes tidemark");
+      expect(await machine.sh(REMOVED_WHILE_ANSWERING)).toBe("the page /held\nthe page /held\n");
       expect(
         await machine.sh("ps -C node -o args= 2>/dev/null || true; grep -la tidemark /proc/[0-9]*/comm || true"),
       ).toBe("");

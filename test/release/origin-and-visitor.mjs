@@ -11,6 +11,11 @@ const exists = async (file) => {
 if (process.argv[2] === "origin") {
   createServer(async ({ url }, response) => {
     if (url === "/slow") await exists("/run/test-upgraded");
+    if (url === "/held") {
+      response.writeHead(200, { "cache-control": "no-store" }).write("the page");
+      await exists("/run/test-stopping");
+      return response.end(" /held\n");
+    }
     response.writeHead(200, { "cache-control": "s-maxage=600", "cache-tag": "all" }).end(`the page ${url}`);
   }).listen(8000, "127.0.0.1", () => writeFileSync("/run/test-origin", ""));
 } else {

@@ -6,7 +6,7 @@ use warnings;
 use Socket;
 
 my $UNIT = "/usr/lib/systemd/system/tidemark.service";
-my ($PID, $TOLD, $JOURNAL, $NOTIFY) = map { "/run/test-$_" } qw(pid told journal notify);
+my ($PID, $CHILD, $TOLD, $JOURNAL, $NOTIFY) = map { "/run/test-$_" } qw(pid child told journal notify);
 my @args = grep { $_ ne "--quiet" } @ARGV;
 my $verb = shift @args;
 
@@ -16,10 +16,16 @@ sub main_pid { return slurp($PID) || 0 }
 sub is_active { my $pid = main_pid(); return $pid && kill(0, $pid) }
 
 sub setting {
-    my ($key) = @_;
+    my ($key, $default) = @_;
     my $text = slurp($UNIT);
     $text =~ s/\\\n\s*/ /g;
-    return $text =~ /^\Q$key\E=(.*)$/m ? $1 : die "$UNIT has no $key\n";
+    return $text =~ /^\Q$key\E=(.*)$/m ? $1 : $default // die "$UNIT has no $key\n";
+}
+
+# Those of the unit's user, which has no others.
+sub processes {
+    my $uid = getpwnam setting("User");
+    return grep { slurp("/proc/$_/status") =~ /^State:\t[^Z].*^Uid:\t$uid\b/ms } map { m{^/proc/(\d+)$} } glob "/proc/*";
 }
 
 sub own_folder {
@@ -46,7 +52,7 @@ sub start {
     my $main = fork;
     run_unit() unless $main;
     $SIG{CHLD} = "IGNORE"; # nobody waits for it
-    spew(">", $PID, $main);
+    spew(">", $_, $main) for $PID, $CHILD;
     while (defined recv($socket, my $told, 4096, 0)) {
         spew(">>", $TOLD, "$told\n");
         spew(">", $PID, $1) if $told =~ /^MAINPID=(\d+)/m;
@@ -77,6 +83,16 @@ sub wait_until_ready {
     exit 0;
 }
 
+# systemd.kill(5). By KillMode=mixed systemd does not wait for a main process that is not its child.
+sub stop {
+    my $main = main_pid();
+    my $is_mixed = setting("KillMode", "control-group") eq "mixed";
+    kill "TERM", $main, $is_mixed ? () : grep { $_ != $main } processes();
+    if (!$is_mixed || $main == slurp($CHILD)) { select undef, undef, undef, 0.02 while is_active() }
+    kill $is_mixed ? "KILL" : "TERM", processes();
+    select undef, undef, undef, 0.02 while processes();
+}
+
 if ($verb eq "start") { start() }
 elsif ($verb eq "is-active") { exit(is_active() ? 0 : 3) }
 elsif ($verb eq "reload") { exit(system(setting("ExecReload") =~ s/\$MAINPID/main_pid()/er) ? 1 : 0) }
@@ -86,10 +102,6 @@ elsif ($verb eq "kill") {
     my ($signal) = map { /^--signal=(\w+)/ } @args;
     kill $signal, main_pid();
 }
-elsif ($verb eq "stop") {
-    my $pid = main_pid();
-    kill "TERM", $pid if $pid;
-    select undef, undef, undef, 0.02 while is_active();
-}
+elsif ($verb eq "stop") { stop() if is_active() }
 elsif ($verb eq "daemon-reload") { spew(">>", $JOURNAL, "daemon-reload\n") }
 else { $ENV{SYSTEMD_OFFLINE} = 1; exec "/usr/bin/systemctl.real", @ARGV } # it makes the links that enable a unit

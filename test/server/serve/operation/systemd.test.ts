@@ -6,6 +6,7 @@ import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { unitFile } from "../../../../cli/init/server-files.ts";
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
 import { type HeldSocket, openSockets } from "../../../../server/supervisor/listening-sockets.ts";
 import { systemClock } from "../../../../server/system-clock.ts";
@@ -29,6 +30,17 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.each([
+  ["docs/examples/server/tidemark.service", readFileSync(join(UNITS, "tidemark.service"), "utf8")],
+  ["docs/examples/server/without-socket.service", readFileSync(join(UNITS, "without-socket.service"), "utf8")],
+  ["the unit of init --server", unitFile({ folder: "/opt/site", node: "/usr/bin/node", host: "www.example.com" })],
+])("%s", (_, unit) => {
+  test("lets systemd wait at a stop for a main process that it has not started, as after an upgrade", () => {
+    // By KillMode=mixed it does not: with that line, the test of the Debian package has its answers cut.
+    expect(unit).not.toMatch(/^KillMode=/m);
+  });
+});
 
 describe.skipIf(!hasAnalyze)(hasAnalyze ? "docs/examples/server/tidemark.service" : UNITS_NOT_RUN, () => {
   /** Reads no units of this machine, whose mistakes it would tell as well. */
