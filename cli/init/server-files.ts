@@ -58,6 +58,8 @@ Type=notify
 NotifyAccess=all
 Restart=on-failure
 RestartSec=2
+# If the kernel ends a worker because memory ran out, another one starts.
+OOMPolicy=continue
 TimeoutStartSec=90
 # For answers under way. KillMode=mixed would cut them at a stop after an upgrade.
 TimeoutStopSec=20

@@ -40,6 +40,10 @@ describe.each([
     // By KillMode=mixed it does not: with that line, the test of the Debian package has its answers cut.
     expect(unit).not.toMatch(/^KillMode=/m);
   });
+
+  test("goes on when the kernel ends a worker because memory ran out (systemd.service(5))", () => {
+    expect(unit).toMatch(/^OOMPolicy=continue$/m);
+  });
 });
 
 describe.skipIf(!hasAnalyze)(hasAnalyze ? "docs/examples/server/tidemark.service" : UNITS_NOT_RUN, () => {
