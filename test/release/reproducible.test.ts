@@ -91,9 +91,26 @@ test("a tar depends on the files alone: not on their order, dates and modes", as
   expect(await tarOf(["b", "a"], 0o644, 1, "another")).not.toBe(tar);
 });
 
+const release = (...args: readonly string[]) =>
+  spawnSync(process.execPath, ["release/release-command.ts", ...args], { encoding: "utf8" });
+
 test("a release that is not a dry run is refused, with the steps to take", { tags: ["gate"] }, () => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["release/release-command.ts"], { encoding: "utf8" });
+  const { status, stdout, stderr } = release();
   expect([status, stdout]).toEqual([1, ""]);
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
   expect(stderr).toContain(`git tag v${version} && git push origin v${version}`);
+});
+
+test("the command of a release says how to use it, and refuses what it does not know", { tags: ["gate"] }, () => {
+  const { status, stdout, stderr } = release("--help");
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(release("-h").stdout).toBe(stdout);
+  expect(release().stderr).toBe(`release: ${stdout}`);
+  const wrong = {
+    "--dryrun": "Unknown option '--dryrun'",
+    "--dry-run=no": "Option '--dry-run' does not take an argument",
+  };
+  for (const [flag, because] of Object.entries(wrong)) {
+    expect(release(flag)).toMatchObject({ status: 1, stdout: "", stderr: `release: ${because}\n\n${stdout}` });
+  }
 });
