@@ -84,6 +84,12 @@ function withEnd(answered: OriginResponse, body: ReadableStream | null): OriginR
     lengthBytes === null ? new IdentityTransformStream() : new FixedLengthStream(lengthBytes);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   void pass(body, writable, end).then(end, end); // its reader sees that it was cut off
+  const cancel = readable.cancel.bind(readable);
+  // The runtime may not tell the other side.
+  readable.cancel = (reason) => {
+    end();
+    return cancel(reason);
+  };
   return { ...answered, body: readable, ended: () => ended };
 }
 
@@ -91,19 +97,23 @@ function lengthOf({ fields }: OriginResponse): number | null {
   return announcedBytes((name) => fields.get(name));
 }
 
-/** Passes a body on. Calls `tellUnread` if its first piece is not taken in time. */
-async function pass(body: ReadableStream, writable: WritableStream, tellUnread: () => void): Promise<void> {
+/** Passes a body on. Calls `tellEnd` early if there is none, or if its first piece is not taken in time. */
+async function pass(body: ReadableStream, writable: WritableStream, tellEnd: () => void): Promise<void> {
   const reader = body.getReader();
   const writer = writable.getWriter();
   let timer: ReturnType<typeof setTimeout> | null = null;
   try {
-    const { value } = await reader.read();
-    timer = setTimeout(tellUnread, UNREAD_MS);
+    const { value, done } = await reader.read();
+    if (done) tellEnd(); // Nobody may take an empty body, either.
+    timer = setTimeout(tellEnd, UNREAD_MS);
     if (value) await writer.write(value);
-  } catch {
-    // The pipe meets the same error, and ends the other side.
+  } catch (cause) {
+    // A pipe to a body that nobody wants any more would not end, and neither may these.
+    for (const ending of [reader.cancel(cause), writer.abort(cause)]) void ending.catch(() => undefined);
+    return;
+  } finally {
+    clearTimeout(timer);
   }
-  clearTimeout(timer);
   reader.releaseLock();
   writer.releaseLock();
   await body.pipeTo(writable);

@@ -561,6 +561,27 @@ export const scenarios: readonly Scenario[] = [
       ...LET_GO,
     ],
   },
+  ...(
+    [
+      ["", "with a body", { body: "sorry" }],
+      ["-without-a-body", "without a body", {}],
+      ["-in-chunks", "in chunks", { body: "sorry".repeat(20_000), framing: "chunked" }],
+    ] as const
+  ).map(
+    ([id, what, error]): Scenario => ({
+      id: `capacity/stale-instead-of-an-error${id}`,
+      name: `an error ${what} for which a stale page stands in makes room for the next request, although nobody reads it`,
+      source: SOURCE,
+      site: ONE_AT_A_TIME,
+      origin: { "/a": [kept, { status: 503, ...error }], "/b": [plain] },
+      steps: [
+        { get: "/a", expect: { xCache: "MISS" } },
+        { advanceMs: 61_000 },
+        { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+        { get: "/b", expect: { xCache: "MISS", body: "b" } },
+      ],
+    }),
+  ),
   {
     id: "capacity/not-disconnected",
     name: "a rule for an origin that cannot be reached does not cover one that is busy",
