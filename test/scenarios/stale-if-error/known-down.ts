@@ -106,6 +106,27 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
     ],
   },
+  {
+    id: "stale-if-error/known-down-asked-behind-in-vain",
+    name: "where the origin has so many requests at a time, one that asks in vain whether it is back takes nobody's place for longer",
+    source: SOURCE,
+    site: { ...DOWN_AFTER_THREE, origin: { concurrency: 1 } },
+    origin: { "/a": [kept], "/new": [page("max-age=60", "new")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 61_000 },
+      ...whileDown([
+        ...unanswered("/x", "/y", "/z"),
+        { advanceMs: 1000 },
+        { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+        { work: "finished" },
+      ]),
+      { advanceMs: 1000 },
+      { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+      { work: "finished" },
+      { get: "/new", expect: { xCache: "MISS", body: "new" } },
+    ],
+  },
   ...(
     [
       ["head", { method: "HEAD", path: "/a" }, { xCache: "STALE", body: "" }],
