@@ -561,6 +561,21 @@ export const scenarios: readonly Scenario[] = [
       ...LET_GO,
     ],
   },
+  {
+    id: "capacity/unsent-post",
+    name: "a POST that gets no turn was not sent: it invalidates nothing, so that the stale page is still served",
+    source: `${SOURCE}; docs/http.md#unsafe-methods`,
+    site: { origin: { concurrency: 1, queue: { maxWaiting: 0 } } },
+    origin: { "/slow": [held], "/a": [kept] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 61_000 },
+      ...OCCUPY,
+      { send: { method: "POST", path: "/a" }, expect: { status: 503, cacheStatus: /detail=origin-busy/ } },
+      { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+      ...LET_GO,
+    ],
+  },
   ...(
     [
       ["", "with a body", { body: "sorry" }],

@@ -57,6 +57,21 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "stale-if-error/known-down-unsent-post",
+    name: "a POST that the edge refuses because the origin is down was not sent: it invalidates nothing, so that the stale page is still served",
+    source: `${SOURCE}; docs/http.md#unsafe-methods`,
+    site: DOWN_AFTER_THREE,
+    origin: { "/a": [kept] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 61_000 },
+      ...fail("/x", "/y", "/z"),
+      { send: { method: "POST", path: "/a" }, expect: { status: 503, cacheStatus: /detail=origin-down/ } },
+      { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
     id: "stale-if-error/ready-while-down",
     name: "while its origin is down, the edge's health check stays ready, because stored pages are served, and reports the origin as down",
     source: SOURCE,
