@@ -48,6 +48,21 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "collapsing/event-streams",
+    name: "those who ask for a stream of events do not wait for each other, even if it begins with its first event",
+    source: "docs/http.md#the-way-of-a-request",
+    origin: { "/events": [{ fields: { "content-type": "text/event-stream" }, body: "data: 1", hold: "event" }] },
+    steps: [
+      { begin: "one", send: { path: "/events", fields: { accept: "text/event-stream" } } },
+      { originSees: "/events", count: 1 },
+      { begin: "other", send: { path: "/events", fields: { accept: "text/event-stream" } } },
+      { originSees: "/events", count: 2 },
+      { release: "event" },
+      { finish: "one", expect: { xCache: "MISS", body: "data: 1" } },
+      { finish: "other", expect: { xCache: "MISS", body: "data: 1" } },
+    ],
+  },
+  {
     id: "collapsing/answer-for-one-visitor-of-long-url",
     name: "after an answer for one visitor, those who ask for its long URL each ask the origin, and those of another do not",
     source: "docs/protocol.md#r19-markers",
