@@ -38,6 +38,7 @@ export const scenarios: readonly Scenario[] = [
       "/d?gclid=2": [redirect("/e", "no-store")],
       "/g": [redirect("/h", "max-age=60")],
       "/all?gclid=2": [redirect("/f", "max-age=60")],
+      "/same?x=1": [redirect("#part", "max-age=60")],
     },
     steps: [
       {
@@ -48,6 +49,8 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a?fbclid=3&x=1", expect: { xCache: "HIT", ...to("/a/?x=1&fbclid=3#top") } },
       { get: "/b?utm_source=mail&utm_medium=x", expect: to(`https://${HOST}/c?utm_source=own&utm_medium=x`) },
       { get: "/g?gclid=2", fields: { range: "bytes=0-9" }, expect: to("/h?gclid=2") },
+      { get: "/g?gclid=3", fields: { "cache-control": "no-store" }, expect: to("/h?gclid=3") },
+      { get: "/same?x=1&gclid=2", expect: to("#part") }, // it keeps the query that the client has
       { get: "/away?gclid=2", expect: to("https://elsewhere.test/") },
       { send: { method: "POST", path: "/d?gclid=2" }, expect: to("/e") },
       { get: "/all?gclid=2", expect: to("/f") },
