@@ -50,7 +50,7 @@ export const scenarios: readonly Scenario[] = [
       head("/chunked", { xCache: "HIT", fields: { "content-length": "2" } }),
       head("/empty", { status: 204, xCache: "MISS", cacheStatus: /; stored$/ }),
       { work: "finished" },
-      head("/empty", { status: 204, xCache: "HIT" }),
+      head("/empty", { status: 204, xCache: "HIT", fields: { "content-length": null } }), // RFC 9110 §8.6
       { originSaw: { "/a": 1, "/chunked": 1, "/empty": 1 } },
     ],
   },
@@ -246,6 +246,18 @@ export const scenarios: readonly Scenario[] = [
       { originLastSaw: "/a", method: "HEAD" },
       head("/a", { cacheStatus: /; stored$/ }),
       { originLastSaw: "/a", method: "GET" },
+    ],
+  },
+  {
+    id: "storing/head-after-private-page",
+    name: "a HEAD for a page that was not stored for a GET just before is forwarded as a HEAD",
+    source: "docs/http.md#the-way-of-a-request; docs/protocol.md#r19-markers",
+    origin: { "/a": [page("private", "mine")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "mine" } },
+      head("/a", AS_HEAD),
+      { originLastSaw: "/a", method: "HEAD" },
+      { originSaw: { "/a": 2 } },
     ],
   },
   {
