@@ -219,6 +219,19 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
+    id: "ranges/part-of-changed-page-on-error",
+    name: "a page that the origin has just shown to be changed does not stand in when the origin then fails to send the part",
+    source: "RFC 9111 §4.3.3; RFC 5861 §4",
+    site: { stale: { ifError: "1h" } },
+    origin: { "/a": [ten, eleven, { status: 503, body: "sorry" }] },
+    steps: [
+      ...stored,
+      { advanceMs: 60_000 },
+      { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 503, body: "sorry" } },
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
     id: "ranges/parts-of-changed-page",
     name: "after a part of a stale page that has changed and is larger than it was, the origin is asked only for parts",
     source: "RFC 9111 §4.3.3; RFC 9110 §14.2",
@@ -338,24 +351,31 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
-  {
-    id: "ranges/large-page-asked-once-for-the-whole",
-    name: "a page that was too large to be fetched whole is asked for its parts alone afterwards",
-    source: "RFC 9110 §14.2; docs/http.md#limits",
-    site: { limits: { fetchWholeBytes: 10 } },
-    origin: {
-      "/a": [
-        { ...ten, body: "eleven byte" },
-        { status: 206, fields: { "content-range": "bytes 2-3/11" }, body: "part" },
+  ...(
+    [
+      ["", "was", {}],
+      ["-without-length", "turned out to be", { framing: "chunked" }],
+    ] as const
+  ).map(
+    ([id, was, framing]): Scenario => ({
+      id: `ranges/large-page-asked-once-for-the-whole${id}`,
+      name: `a page that ${was} too large to be fetched whole is asked for its parts alone afterwards`,
+      source: "RFC 9110 §14.2; docs/http.md#limits",
+      site: { limits: { fetchWholeBytes: 10 } },
+      origin: {
+        "/a": [
+          { ...ten, body: "eleven byte", ...framing },
+          { status: 206, fields: { "content-range": "bytes 2-3/11" }, body: "part" },
+        ],
+      },
+      steps: [
+        { get: "/a", fields: { range: "bytes=2-3" }, expect: { status: 206 } },
+        { originSaw: { "/a": 2 } },
+        { get: "/a", fields: { range: "bytes=2-3" }, expect: { status: 206 } },
+        { originSaw: { "/a": 3 } },
       ],
-    },
-    steps: [
-      { get: "/a", fields: { range: "bytes=2-3" }, expect: { status: 206 } },
-      { originSaw: { "/a": 2 } },
-      { get: "/a", fields: { range: "bytes=2-3" }, expect: { status: 206 } },
-      { originSaw: { "/a": 3 } },
-    ],
-  },
+    }),
+  ),
   {
     id: "ranges/head-after-part-of-a-large-page",
     name: "a page that was too large to be fetched whole for a part is still fetched and stored for a HEAD",
