@@ -142,6 +142,27 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "second-look/only-if-cached-of-a-field-that-chooses",
+    name: "a request with only-if-cached reaches no origin, although its field chooses the page",
+    source: `${SOURCE}; RFC 9111 §5.2.1.7`,
+    origin: {
+      "/a": [
+        page("max-age=60", "part"),
+        page("max-age=60", "whole"),
+        page("max-age=60", "part"),
+        page("max-age=60", "part"),
+      ],
+    },
+    steps: [
+      { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "MISS", body: "part" } },
+      { work: "finished" },
+      { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "BYPASS", body: "part" } },
+      { originSaw: { "/a": 4 } },
+      { get: "/b", fields: { "x-mobile": "1", "cache-control": "only-if-cached" }, expect: { status: 504 } },
+      { originSaw: { "/a": 4, "/b": 0 } },
+    ],
+  },
+  {
     id: "second-look/field-chooses",
     name: "if a field changes the page, requests with it bypass the cache on this route for one lifetime",
     source: SOURCE,
