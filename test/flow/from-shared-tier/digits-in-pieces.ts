@@ -9,6 +9,8 @@ export class DigitsInPieces {
   /** How many were read, of each stream. */
   readOfEach: number[] = [];
   isCancelled = false;
+  /** How many streams have neither ended nor been cancelled. */
+  open = 0;
   readonly #piece: string;
 
   /** `tens`: how often a piece has the ten digits. Default: once. */
@@ -29,16 +31,21 @@ export class DigitsInPieces {
   /** The body from its beginning. */
   stream(): ReadableStream<Uint8Array> {
     let sent = 0;
+    this.open++;
     const index = this.readOfEach.push(0) - 1;
     return new ReadableStream<Uint8Array>(
       {
         pull: (controller) => {
-          if (sent++ === this.sent) return controller.close();
+          if (sent++ === this.sent) {
+            this.open--;
+            return controller.close();
+          }
           this.readOfEach[index]!++;
           controller.enqueue(new TextEncoder().encode(this.#piece));
         },
         cancel: () => {
           this.isCancelled = true;
+          this.open--;
         },
       },
       { highWaterMark: 0 },
