@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { requestBody } from "../../worker/flow/origin/request-body.ts";
+import type { OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { streamOf } from "../../worker/runtime/web-bodies.ts";
 import { memoryBodies } from "../engine/memory/memory-bodies.ts";
+import { MemoryOrigin } from "../engine/memory/memory-origin.ts";
 import { PopUnderTest } from "./pop-under-test.ts";
 
 const background = { run: () => undefined };
@@ -83,5 +85,25 @@ describe("the body of a request", () => {
       background,
     );
     expect({ stream: body.stream, isTooLarge: body.isTooLarge() }).toEqual({ stream: null, isTooLarge: false });
+  });
+
+  test("that turns out to be too large does not count against the origin, which is asked for the next page", async () => {
+    const pop = new PopUnderTest();
+    const pages = new MemoryOrigin(pop.scheduler);
+    pages.reply("/a", [{ body: "a page" }]);
+    /** As the Workers runtime, it does not tell why a request failed whose body broke off. */
+    const fetch = async (request: OriginRequest): Promise<OriginAnswer> => {
+      try {
+        if (request.body) await new Response(streamOf(request.body)).text();
+      } catch (cause) {
+        return { kind: "failed", because: "unreachable", cause };
+      }
+      return pages.fetch(request);
+    };
+    const limits = { requestBodyBytes: 10, originDownAfter: 1 };
+    const ask = pop.start({ url: pages.url, fetch }, { site: { limits, routes: [{ match: "/*", body: "stream" }] } });
+    expect((await pop.head(ask("/upload", {}, { text: "eleven bytes" }))).status).toBe(413);
+    const answer = await pop.head(ask());
+    expect([answer.status, await pop.text(answer)]).toEqual([200, "a page"]);
   });
 });
