@@ -417,21 +417,21 @@ export class Connection implements InterimWriter, ClientSide {
   }
 
   /**
-   * Whether the connection has been idle for this long: milliseconds. A request ends that time, and so does the rest of an
-   * answered one; other bytes do not, because a client could send empty lines for ever, which the parser skips (RFC 9112
-   * §2.2). While a head arrives it is not idle: a head has a time of its own.
+   * Whether the connection has been idle for this long: milliseconds. A request ends that time, and so do the bytes of a head
+   * and the rest of an answered request; others do not, because a client could send empty lines for ever, which the parser
+   * skips (RFC 9112 §2.2).
    */
   isIdleFor(ms: number, now: number): boolean {
     const { requests, socket } = this;
     const { bytesRead } = socket;
     const isBusy = this.outstanding > 0 || this.isTunnel || socket.writableLength > 0;
-    const awaitsRest = this.isLast || this.newest?.message.complete === false;
+    const awaitsRest = this.isLast || this.newest?.message.complete === false || this.#isInHead;
     if (isBusy || requests !== this.#seenRequests || (awaitsRest && bytesRead !== this.#seenBytes)) {
       this.#seenRequests = requests;
       this.#seenBytes = bytesRead;
       this.#idleSince = now;
     }
-    return now - this.#idleSince >= ms && !this.#isInHead;
+    return now - this.#idleSince >= ms;
   }
 
   /**

@@ -274,7 +274,7 @@ test("a reopened log continues in the new file", async () => {
   expect(readFileSync(path, "latin1")).toContain("/after");
 });
 
-test("a reopened log keeps no room on the disk for the old file", async () => {
+test.runIf(process.platform === "linux")("a reopened log keeps no room on the disk for the old file", async () => {
   const log = new AccessLog(path, "combined", () => undefined);
   await log.flush();
   renameSync(path, `${path}.1`);

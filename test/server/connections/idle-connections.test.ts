@@ -1,7 +1,8 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { ListenerSettings } from "../../../server/connections/listener.ts";
 import { answer } from "../http1/running-listener.ts";
 import { statuses } from "../raw-client.ts";
 import { connected, startTlsListener, stopAll, stops } from "./tls-listener.ts";
@@ -16,6 +17,7 @@ const accepted: Socket[] = [];
 const onAccepted = (message: unknown) => void accepted.push((message as { readonly socket: Socket }).socket);
 
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }); // by which a listener sweeps itself
   accepted.length = 0;
   subscribe("net.server.socket", onAccepted);
 });
@@ -23,6 +25,7 @@ beforeEach(() => {
 afterEach(async () => {
   unsubscribe("net.server.socket", onAccepted);
   await stopAll();
+  vi.useRealTimers();
 });
 
 describe.each([
@@ -31,8 +34,8 @@ describe.each([
   { over: "TLS", isOverTls: true, usesFastAnswers: true },
   { over: "TLS, by Node's own objects", isOverTls: true, usesFastAnswers: false },
 ])("over $over", ({ isOverTls, usesFastAnswers }) => {
-  async function start(first: string) {
-    const settings = { keepAliveMs: 75_000, headersTimeoutMs: 60_000 };
+  async function start(first: string, more: Partial<ListenerSettings> = {}) {
+    const settings = { keepAliveMs: 75_000, headersTimeoutMs: 60_000, ...more };
     const { listener, http, https } = await startTlsListener(() => answer("page"), { usesFastAnswers, settings });
     const socket = isOverTls ? await connected(https) : connect(http);
     stops.push(() => socket.destroy());
@@ -95,6 +98,14 @@ describe.each([
     for (const second of [71, 75, 130]) sweepAt(second);
     await send(GET.slice(10));
     await answered(2);
+  });
+
+  test("a client that stops in its head keeps no place for long on a server that is full", async () => {
+    const { closed, sweepAt, send } = await start(GET, { maxConnections: 1 });
+    await send("G");
+    sweepAt(1);
+    sweepAt(6);
+    await closed;
   });
 
   test("a client is not idle while the rest of an answered upload comes", async () => {
