@@ -5,8 +5,7 @@ import { PurgeError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { isOfPurge } from "../purge-record.ts";
 import { retryAfterMsOf } from "./attempts.ts";
-import { readFromEdge } from "./read-from-edge.ts";
-import { heldReading } from "./readings.ts";
+import { heldReading, readFromEdge } from "./read-from-edge.ts";
 import { retryPauseMs } from "./retry-pause.ts";
 import type { Transport } from "./transport.ts";
 
