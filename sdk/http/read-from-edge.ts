@@ -7,12 +7,11 @@ import { passedDeadline } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
 import type { StatsQuery } from "../site-stats.ts";
-import { type AnswerHead, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
-import { type CallLimits, failed, type Outcome, withRetries } from "./attempts.ts";
-import { type RequestEvent, requestFields, tracedOutcome } from "./diagnostics.ts";
-import { incomplete, unexpected, unreachable } from "./failures.ts";
-import { type Expected, readAnswer } from "./read-answer.ts";
-import type { FetchAnswer, Transport } from "./transport.ts";
+import { askEdge } from "./ask-edge.ts";
+import type { CallLimits } from "./attempts.ts";
+import { unreachable } from "./failures.ts";
+import type { Expected } from "./read-answer.ts";
+import type { Transport } from "./transport.ts";
 
 /** A read that is ready to be sent. */
 export interface PreparedRead<T> extends Settings, CallLimits, Expected<T> {
@@ -27,71 +26,22 @@ export function readFromEdge<T>(
   transport: Transport,
   platform: { readonly clock: Clock; random(): number },
 ): Promise<T> {
-  const { endpoint, deadlineMs, retries, signals } = read;
-  return withRetries(
+  const { endpoint, deadlineMs, path, body } = read;
+  return askEdge(
+    read,
     {
-      deadlineMs,
-      retries,
-      signals,
-      attempt: (signal, attempts) => attempt(read, transport, signal, attempts),
+      path,
+      body,
+      scope: "read",
+      unreachable,
+      expected: read,
+      resultOf: (result) => result,
       timedOut: (attempts, cause) =>
         passedDeadline(`No answer from ${endpoint} within ${deadlineMs} ms. Try again later`, { attempts, cause }),
     },
+    transport,
     platform,
   );
-}
-
-function attempt<T>(
-  read: PreparedRead<T>,
-  transport: Transport,
-  signal: AbortSignal,
-  attempts: number,
-): Promise<Outcome<T>> {
-  const url = read.endpoint + read.path;
-  const method = read.body === undefined ? "GET" : "POST";
-  const event: RequestEvent = { method, url, attempt: attempts, headers: {} };
-  return tracedOutcome(event, () => request(read, event, transport, signal));
-}
-
-async function request<T>(
-  read: PreparedRead<T>,
-  event: RequestEvent,
-  transport: Transport,
-  signal: AbortSignal,
-): Promise<Outcome<T>> {
-  const { endpoint, token, body: sent } = read;
-  const { url, method, attempt: attempts } = event;
-  signal.throwIfAborted();
-  let answer: FetchAnswer;
-  try {
-    answer = await transport.fetch(url, {
-      method,
-      headers: requestFields(event, {
-        accept: "application/json, application/problem+json",
-        authorization: `Bearer ${token}`,
-        ...(sent !== undefined && { "content-type": "application/json" }),
-      }),
-      ...(sent !== undefined && { body: sent }),
-      redirect: "manual",
-      signal,
-    });
-  } catch (cause) {
-    signal.throwIfAborted();
-    return failed(unreachable(endpoint, attempts, cause));
-  }
-  event.status = answer.status;
-  const { status, headers } = answer;
-  const head: AnswerHead = { endpoint, status, headers, scope: "read", attempts };
-  const body = await readBody(answer.body, MAX_ANSWER_BYTES);
-  switch (body.kind) {
-    case "whole":
-      return readAnswer({ ...head, text: body.text }, read);
-    case "too-long":
-      return failed(unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined));
-    case "cut-off":
-      signal.throwIfAborted();
-      return failed(incomplete(head, body.cause));
-  }
 }
 
 type Reading<T> = Pick<PreparedRead<T>, "path" | "schema" | "name" | "missing">;
