@@ -4,11 +4,7 @@ import { EXIT } from "./exit-code.ts";
 import { addLazyCommand, type LazyCommand } from "./lazy-command.ts";
 
 const COMMANDS: readonly LazyCommand[] = [
-  {
-    name: "dev",
-    needs: ["miniflare", "esbuild"],
-    load: async () => (await import("./commands/dev.ts")).devCommand(null),
-  },
+  { name: "dev", load: async () => (await import("./commands/dev.ts")).devCommand(null) },
   { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand() },
   { name: "backup", load: async () => (await import("./commands/backup.ts")).backupCommand() },
   { name: "restore", load: async () => (await import("./commands/backup.ts")).restoreCommand() },

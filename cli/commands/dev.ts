@@ -14,6 +14,7 @@ import { shownValue } from "../../wire/text/shown-value.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseFlag } from "../flags.ts";
 import { interruption } from "../interruption.ts";
+import { lacksPeers } from "../lacks-peers.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
 
@@ -45,6 +46,7 @@ export function devCommand(demoSite: DemoSite | null): Command {
     .option("--json", "log each request as a line of JSON on stdout; everything else goes to stderr")
     .addOption(new Option("--quiet", "do not log requests").conflicts("json"))
     .action(async (flags: DevFlags) => {
+      if (lacksPeers("dev", ["miniflare", "esbuild"])) return;
       try {
         await dev(flags, demoSite);
       } catch (error) {
