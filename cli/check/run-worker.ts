@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Message, type Plugin } from "esbuild";
-import { EDGE_ENTRY, ownWorker, placedText, WORKER_OPTIONS } from "../../local/runtime/bundle.ts";
+import { ownWorker, placedText, WORKER_OPTIONS, workerEntry } from "../../local/runtime/bundle.ts";
 import { startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { SiteReview } from "../../wire/site-review.ts";
 import type { WranglerSettings } from "./wrangler-settings.ts";
@@ -45,7 +45,7 @@ export async function runWorker(settings: WranglerSettings): Promise<RanWorker> 
       ...optionsOf(settings),
       minify: false,
       metafile: true,
-      stdin: { contents: entryCode(settings.main!), resolveDir: HERE, sourcefile: EDGE_ENTRY, loader: "ts" },
+      stdin: workerEntry(entryCode(settings.main!), HERE),
       plugins: [recordUses],
     });
     script = outputFiles[0]!.text;

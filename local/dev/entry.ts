@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { moduleBeside } from "../../package/own-package.ts";
-import { EDGE_ENTRY, type EntryCode } from "../runtime/bundle.ts";
+import { type EntryCode, workerEntry } from "../runtime/bundle.ts";
 
 /** The flags that the runtime needs for the code below. The deployed edge does not need them. */
 export const DEV_COMPATIBILITY_FLAGS = ["nodejs_als"] as const;
@@ -16,17 +16,15 @@ export function devEntryWithoutRules(origin: string): EntryCode {
 }
 
 function entry(site: string): EntryCode {
-  return {
-    contents: `
+  return workerEntry(
+    `
       ${site}
       import { AsyncLocalStorage } from "node:async_hooks";
       import { createDevEdge } from ${JSON.stringify(DEV_EDGE)};
       export { PurgeLog } from ${JSON.stringify(DEV_EDGE)};
       export default createDevEdge(site, new AsyncLocalStorage());`,
-    resolveDir: dirname(DEV_EDGE),
-    sourcefile: EDGE_ENTRY,
-    loader: "ts",
-  };
+    dirname(DEV_EDGE),
+  );
 }
 
 const DEV_EDGE = moduleBeside(import.meta.url, "dev-edge.worker");

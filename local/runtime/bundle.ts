@@ -9,7 +9,7 @@ import { unknownEntry } from "../../wire/text/unknown-entry.ts";
 export type EntryCode = NonNullable<BuildOptions["stdin"]>;
 
 /** The name of an edge's entry in esbuild's messages. */
-export const EDGE_ENTRY = "edge-entry.ts";
+const EDGE_ENTRY = "edge-entry.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
@@ -24,30 +24,31 @@ export const WORKER_OPTIONS = {
   logLevel: "silent",
 } as const satisfies BuildOptions;
 
+/** Code as an edge's entry, whose imports are looked for from a folder. */
+export function workerEntry(contents: string, resolveDir: string): EntryCode {
+  return { contents, resolveDir, sourcefile: EDGE_ENTRY, loader: "ts" };
+}
+
 /** The code of an edge for the site in a config file: the same as the owner's `index.ts`. */
 export function edgeEntry(configFile: string): EntryCode {
-  return {
-    contents: `
+  return workerEntry(
+    `
       import site from ${JSON.stringify(resolve(configFile))};
       import { createEdge } from "tidemark/worker";
       export { PurgeLog } from "tidemark/worker";
       export default createEdge(site);`,
-    resolveDir: HERE,
-    sourcefile: EDGE_ENTRY,
-    loader: "ts",
-  };
+    HERE,
+  );
 }
 
 /** A config beside what compiles its site. */
 export function configEntry(configFile: string): EntryCode {
-  return {
-    contents: `
+  return workerEntry(
+    `
       export { default } from ${JSON.stringify(resolve(configFile))};
       export { compileSite } from "tidemark/worker/internal";`,
-    resolveDir: HERE,
-    sourcefile: EDGE_ENTRY,
-    loader: "ts",
-  };
+    HERE,
+  );
 }
 
 /**

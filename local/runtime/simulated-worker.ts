@@ -7,7 +7,7 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { SimulatedSiteInput } from "../cdn/cdn-options.ts";
 import { loadSite } from "../config/config-file.ts";
 import { isWranglerConfig, readWranglerConfig } from "../config/wrangler-config.ts";
-import { EDGE_ENTRY, type EntryCode, placedText, WORKER_OPTIONS } from "./bundle.ts";
+import { placedText, WORKER_OPTIONS, workerEntry } from "./bundle.ts";
 import { siteAsJson } from "./harness-protocol.ts";
 import type { EdgeWorker } from "./miniflare.ts";
 import { type FilesOutside, filesOutside, type ModuleRule } from "./module-rules.ts";
@@ -58,32 +58,28 @@ function lacksImports(error: unknown): boolean {
 
 async function workerOfSiteFile(file: string): Promise<SimulatedWorker> {
   await loadSite(file);
-  const stdin: EntryCode = {
-    contents: `
+  const stdin = workerEntry(
+    `
       import site from ${JSON.stringify(file)};
       import { createSimulatedEdge, withHarness } from ${JSON.stringify(SIMULATION)};
       export { PurgeLog } from ${JSON.stringify(SIMULATION)};
       const edge = createSimulatedEdge(site);
       export default withHarness(() => edge);`,
-    resolveDir: dirname(file),
-    sourcefile: EDGE_ENTRY,
-    loader: "ts",
-  };
+    dirname(file),
+  );
   return { ...(await bundledOnce(file, { stdin })), variables: {}, logClass: "PurgeLog" };
 }
 
 async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
   const { main, logClass, variables, define, alias, moduleRules, bindings } = await readWranglerConfig(file);
-  const stdin: EntryCode = {
-    contents: `
+  const stdin = workerEntry(
+    `
       import worker from ${JSON.stringify(main)};
       import { ownersWorker } from ${JSON.stringify(SIMULATION)};
       export * from ${JSON.stringify(main)};
       export default ownersWorker(worker);`,
-    resolveDir: dirname(main),
-    sourcefile: EDGE_ENTRY,
-    loader: "ts",
-  };
+    dirname(main),
+  );
   return { ...(await bundledOnce(file, { define, alias, stdin }, moduleRules)), variables, logClass, bindings };
 }
 
