@@ -4,7 +4,7 @@ import type { CrawlOptions } from "./crawl-options.ts";
 import { figuresOf, type PassFigures, type Sample, samplesOf } from "./pass-figures.ts";
 import { SiteWalk } from "./site-walk.ts";
 import type { Viewpoint } from "./viewpoints.ts";
-import { isSilent, type Round, type WalkReport, walkReport } from "./walk-report.ts";
+import { isSilent, type Round, type WalkOutcome, type WalkReport, walkReport } from "./walk-report.ts";
 
 /** How a site answers through its edge, from one place or several. */
 export interface CrawlReport extends WalkReport {
@@ -31,23 +31,17 @@ export interface NotHit {
   readonly because: string | null;
 }
 
-export interface CrawlOutcome {
-  readonly report: CrawlReport;
-  /** Whether the edge did not answer a single request. */
-  readonly isSilent: boolean;
-}
-
 const MAX_NOT_HITS = 20;
 
 /**
  * Asks each place for all pages, twice, and then the origin once. The origin comes last, when it has already answered
  * every page once, so that it does not look slower than it is.
  */
-export function crawl(options: CrawlOptions): Promise<CrawlOutcome> {
+export function crawl(options: CrawlOptions): Promise<WalkOutcome<CrawlReport>> {
   return SiteWalk.during(options, (walk) => askEverywhere(walk, options));
 }
 
-async function askEverywhere(walk: SiteWalk, options: CrawlOptions): Promise<CrawlOutcome> {
+async function askEverywhere(walk: SiteWalk, options: CrawlOptions): Promise<WalkOutcome<CrawlReport>> {
   const { paths } = walk.pages;
   const seen: { viewpoint: Viewpoint; first: Answers; second: Answers }[] = [];
   const rounds: Round[] = [];

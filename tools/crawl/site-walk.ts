@@ -3,7 +3,7 @@ import { type FoundPages, findPages, type SiteDocument } from "../pages/find-pag
 import { MAX_ROBOTS_BYTES, NO_RULES, PRODUCT_TOKEN, type RobotRules, readRobots } from "../pages/robots.ts";
 import { SiteAddress } from "../pages/site-address.ts";
 import { askPage, askPolitely, type PageAnswer } from "../requests/ask-page.ts";
-import { type CrawlClock, SYSTEM_CLOCK } from "../requests/clock.ts";
+import { SYSTEM_CLOCK } from "../requests/clock.ts";
 import { CrawlError } from "../requests/crawl-error.ts";
 import { HttpClient } from "../requests/http-client.ts";
 import { Pace } from "../requests/pace.ts";
@@ -76,7 +76,7 @@ export class SiteWalk {
       pace.slowTo(robots.delayMs);
       const pages = await findPages({ places, site, robots, limit, signal, get, standardInput });
       if (pages.paths.length === 0 && !signal.aborted) throw new CrawlError("refused", nothingToAsk(pages));
-      return new SiteWalk({ client, pace, clock, ownFields }, options, { pages, viewpoints, site, robots });
+      return new SiteWalk({ client, pace, ownFields }, options, { pages, viewpoints, site, robots });
     } catch (error) {
       await client.close();
       throw error;
@@ -148,7 +148,6 @@ export class SiteWalk {
 interface Tools {
   readonly client: HttpClient;
   readonly pace: Pace;
-  readonly clock: CrawlClock;
   /** Fields only for the edge. */
   readonly ownFields: Readonly<Record<string, string>>;
 }

@@ -39,6 +39,13 @@ export interface WalkReport {
   readonly answeredBefore: number;
 }
 
+/** The result of a crawl or a warming. */
+export interface WalkOutcome<Report extends WalkReport> {
+  readonly report: Report;
+  /** Whether the edge did not answer a single request. */
+  readonly isSilent: boolean;
+}
+
 /** A page whose request failed, once for each place and pass. */
 export interface Failure {
   readonly round: string;

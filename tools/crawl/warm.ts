@@ -2,7 +2,7 @@ import type { PageAnswer } from "../requests/ask-page.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
 import { failureOf } from "./failure.ts";
 import { SiteWalk } from "./site-walk.ts";
-import { isSilent, type Round, type WalkReport, walkReport } from "./walk-report.ts";
+import { isSilent, type Round, type WalkOutcome, type WalkReport, walkReport } from "./walk-report.ts";
 
 /** What a cache did with the requested pages, without those that failed. The counts are of pages in places. */
 export interface WarmReport extends WalkReport {
@@ -18,21 +18,15 @@ export interface WarmReport extends WalkReport {
   readonly unknown: number;
 }
 
-export interface WarmOutcome {
-  readonly report: WarmReport;
-  /** Whether the edge did not answer a single request. */
-  readonly isSilent: boolean;
-}
-
 /** The outcome for a page. `unsure`: only another request shows whether it was stored. */
 type Fate = "stored" | "had-been" | "unsure" | "unknown" | "failed" | { readonly notBecause: string };
 
 /** Asks each place for all pages, so that they are stored there. */
-export function warm(options: CrawlOptions): Promise<WarmOutcome> {
+export function warm(options: CrawlOptions): Promise<WalkOutcome<WarmReport>> {
   return SiteWalk.during(options, (walk) => warmEverywhere(walk, options.signal));
 }
 
-async function warmEverywhere(walk: SiteWalk, signal: AbortSignal): Promise<WarmOutcome> {
+async function warmEverywhere(walk: SiteWalk, signal: AbortSignal): Promise<WalkOutcome<WarmReport>> {
   const { paths } = walk.pages;
   const rounds: Round[] = [];
   const fates: Fate[] = [];
