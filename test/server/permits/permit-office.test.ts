@@ -123,6 +123,12 @@ class Worker {
     if (place) this.queue.improve(place, { client: "known", recentMisses: 0 });
   }
 
+  /** The first request that waits is given up. */
+  giveUpOne(): void {
+    this.queue.giveUp(this.#places.find((place) => this.queue.has(place))!);
+    this.answered++;
+  }
+
   refresh(): void {
     const permit = this.queue.enterIfIdle();
     if (permit === null) return;
@@ -407,6 +413,39 @@ describe("the permits of a machine", () => {
     a.endOne(() => 0);
     b.refresh();
     expect(b.running).toHaveLength(0);
+    while (await machine.deliver());
+    b.refresh();
+    expect(b.running).toHaveLength(1);
+  });
+
+  test("stay where they are when a worker ends whose requests have given up", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const [old, next] = [machine.startWorker(office, 1, 2), machine.startWorker(office, 1, 2)];
+    void next.ask();
+    while (await machine.deliver());
+    void old.ask();
+    while (await machine.deliver());
+    old.giveUpOne();
+    old.leases.retire();
+    while (await machine.deliver());
+    next.endOne(() => 0);
+    while (await machine.deliver());
+    next.refresh();
+    expect(next.running).toHaveLength(1);
+  });
+
+  test("are asked for once by refreshes that find none, however many there are", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const [a, b] = [machine.startWorker(office, 1, 2), machine.startWorker(office, 1, 2)];
+    void a.ask();
+    while (await machine.deliver());
+    b.refresh();
+    while (await machine.deliver());
+    b.refresh();
+    expect(await machine.deliver()).toBe(false); // the supervisor would keep each of them
+    a.endOne(() => 0);
     while (await machine.deliver());
     b.refresh();
     expect(b.running).toHaveLength(1);
