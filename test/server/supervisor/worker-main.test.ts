@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 /** A process for a worker, and what it tells, in order. */
-function startProcess(logs: readonly LogOfSite[] = []): {
+function startProcess({ logs = [], drainMs = 1_000 }: { logs?: readonly LogOfSite[]; drainMs?: number } = {}): {
   child: ChildProcess;
   told: string[];
   until: (kind: string) => Promise<void>;
@@ -34,7 +34,7 @@ function startProcess(logs: readonly LogOfSite[] = []): {
     logs,
     reader: "worker-1",
     lock: join(folder, "lock"),
-    drainMs: 1_000,
+    drainMs,
   };
   child.send(start);
   const until = async (kind: string) => {
@@ -77,11 +77,57 @@ test("one that cannot lock the file of a site's log starts, and connects to that
   ends.push(() => server.close());
   const isConnected = once(server, "connection") as Promise<[Socket]>;
   const lock = join(folder, "lock");
-  const { until } = startProcess([{ site: "blog", socket: join(folder, "log.sock"), lock }]);
+  const { until } = startProcess({ logs: [{ site: "blog", socket: join(folder, "log.sock"), lock }] });
   await until("started");
   expect(existsSync(lock)).toBe(false); // one that it made would tell the next supervisor nothing
   writeFileSync(lock, "");
   const [socket] = await isConnected;
   ends.push(() => socket.destroy());
   expect(FileLock.take(lock, "exclusive")).toBeNull();
+});
+
+test("one whose supervisor dies while the log moves sends the next one the calls that were held back", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  ends.push(() => rmSync(folder, { recursive: true }));
+  const server = createServer();
+  const socketPath = join(folder, "log.sock");
+  server.listen(socketPath);
+  ends.push(() => server.close());
+  const isConnected = once(server, "connection") as Promise<[Socket]>;
+  const lock = join(folder, "lock");
+  writeFileSync(lock, "");
+  const { child, until } = startProcess({ logs: [{ site: "blog", socket: socketPath, lock }] });
+  const [socket] = await isConnected;
+  ends.push(() => socket.destroy());
+  child.send({ kind: "hold" } satisfies ToWorker);
+  await until("held");
+  let received = "";
+  const isCalled = new Promise<boolean>((resolve) => {
+    socket.on("data", (piece) => {
+      received += piece;
+      if (received.includes("list")) resolve(true);
+    });
+    socket.on("close", () => resolve(false));
+  });
+  child.disconnect();
+  expect(await isCalled).toBe(true);
+});
+
+test("one whose supervisor dies while it opens its listener ends in the time for its answers", async () => {
+  const { child, until } = startProcess({ drainMs: 10 });
+  await until("started");
+  const server = createServer();
+  const address = await listenLocally(server);
+  ends.push(() => server.close());
+  child.send({ kind: "socket", address, scheme: "http", count: 1 } satisfies ToWorker, server);
+  await until("opens");
+  child.disconnect();
+  expect(await once(child, "exit")).toEqual([1, null]);
+});
+
+test("one that is told to open its log files anew while it starts does so once it has started", async () => {
+  const { child, told, until } = startProcess();
+  child.send({ kind: "reopen" } satisfies ToWorker);
+  await until("reopened");
+  expect(told).toEqual(["started", "reopens", "reopened"]);
 });
