@@ -7,12 +7,24 @@ import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 
 export const PROGRAM = fileURLToPath(new URL("./page-worker.ts", import.meta.url));
 
+const SUPERVISED = fileURLToPath(new URL("./supervised.ts", import.meta.url));
+
 const FAILING_SUCCESSOR = fileURLToPath(new URL("./failing-successor.ts", import.meta.url));
 
 /** Starts a new server that fails at a step: see `failing-successor.ts`. */
 export function startFailingSuccessor(step: string): ChildProcess {
   const env = { ...process.env, [SUCCEEDS]: "[]" };
   return fork(FAILING_SUCCESSOR, [step], { env, serialization: "advanced" });
+}
+
+/** Starts a new server with one worker, which says in lines what happens to it. */
+export function startSuccessorIn(folder: string): ChildProcess {
+  const { FORCE_COLOR: _, ...env } = process.env; // the test runner asks for colours
+  return fork(SUPERVISED, [folder, "0", "1"], {
+    env: { ...env, [SUCCEEDS]: "[]" },
+    serialization: "advanced",
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
 }
 
 export interface Who {

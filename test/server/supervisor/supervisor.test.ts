@@ -15,6 +15,7 @@ import {
 import { Agent, createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FileLock } from "../../../server/log/file-lock.ts";
 import { BEAT_MS } from "../../../server/machine/pulse.ts";
@@ -31,7 +32,8 @@ import { breath, until } from "../../suite/until.ts";
 import { type BundledWorker, bundleWorker } from "./bundled-worker.ts";
 import { isAlive } from "./is-alive.ts";
 import type { PageSettings } from "./page-worker.ts";
-import { ask, PageClient, startFailingSuccessor, type Who } from "./pages.ts";
+import { ask, PageClient, startFailingSuccessor, startSuccessorIn, type Who } from "./pages.ts";
+import type { ListeningWorker } from "./supervised-process.ts";
 
 /** Nothing else here waits for as long. */
 const CONFIRM_WITHIN_MS = 24 * 3_600_000;
@@ -538,6 +540,54 @@ describe("a supervisor", () => {
       });
     });
 
+    test("a server that is told to stop while the last new worker opens its listener keeps the old settings", async () => {
+      const listen = Promise.withResolvers<void>();
+      const listens = Promise.withResolvers<void>();
+      let connected = 0;
+      const service = {
+        connect: () => {
+          const isNew = ++connected === 2;
+          const ask = async (question: unknown) => {
+            if (!isNew || question !== "listen") return;
+            listens.resolve();
+            await listen.promise;
+          };
+          return { ask, tell: () => undefined, close: () => undefined };
+        },
+      };
+      settings = { ...settings, asksFirst: true };
+      const supervisor = await start({ workers: 1, service });
+      const reloaded = supervisor.reload();
+      await listens.promise;
+      const stopped = supervisor.stop();
+      listen.resolve();
+      expect(await reloaded).toBe(false);
+      await stopped;
+      expect(events.map(({ kind }) => kind)).not.toContain("reloaded");
+    });
+
+    test("the folder of a site that was removed is free once the last worker that served it has ended", async () => {
+      const grant = { leaseMs: LEASE_MS, longestViewAgeMs: LEASE_MS };
+      const serve = (...sites: string[]) => {
+        load = async () => ({ settings, sites: new Map(sites.map((site) => [site, grant])) });
+      };
+      serve(ONLY_SITE, "shop");
+      const supervisor = await start({ workers: 1, folderOf: (site) => join(folder, site) });
+      const [pid] = [...supervisor.workers.values()] as [number];
+      const held = await hold(supervisor.addresses[0]!);
+      serve(ONLY_SITE);
+      expect(await supervisor.reload()).toBe(true);
+      const takeLock = () => FileLock.take(join(folder, "shop", "supervisor.lock"), "exclusive");
+      expect(takeLock()).toBeNull();
+      process.kill(pid, "SIGUSR2");
+      await held.answer;
+      await until(() => {
+        const lock = takeLock();
+        lock?.release();
+        return lock !== null;
+      });
+    });
+
     test("a worker that dies afterwards is replaced by one with the new settings", { tags: ["deep"] }, async () => {
       const supervisor = await start({ workers: 1 });
       settings = { ...settings, version: "v2" };
@@ -877,6 +927,29 @@ describe("a supervisor", () => {
       expect(hasEnded).toBe(false);
       gone();
       await supervisor.ended;
+    });
+
+    test("and purges do not wait for old workers that have ended, while another one still answers", async () => {
+      let successor!: ChildProcess;
+      const supervisor = await start({
+        startSuccessor: () => {
+          successor = startSuccessorIn(folder);
+          return successor;
+        },
+      });
+      await reported("worker-listening", 2);
+      const held = await hold(supervisor.addresses[0]!);
+      const old = [...supervisor.workers.values()];
+      const upgraded = supervisor.upgrade();
+      const lines = createInterface(successor.stdout!)[Symbol.asyncIterator]();
+      const { pid: fresh } = JSON.parse((await lines.next()).value!) as ListeningWorker;
+      expect(await upgraded).toBe(true);
+      await until(() => old.filter(isAlive).length === 1);
+      expect(await worker(fresh).purge({ key: "#a" })).toMatchObject({ settlesInMs: 0 });
+      for (const pid of old.filter(isAlive)) process.kill(pid, "SIGUSR2");
+      expect(await held.answer).toMatchObject({ version: "v1" });
+      successor.kill("SIGTERM");
+      await once(successor, "exit");
     });
 
     describe("of which it has the log, and that dies:", () => {
