@@ -261,3 +261,44 @@ test("an unsafe request waits for this machine's workers, and not for other mach
   expect(answers).toBe(1);
   await keeper.close();
 });
+
+test.each([
+  ["in another history of the log", { logId: "another" }],
+  ["while machines may run that the log does not know", { maySettleSooner: false }],
+])("a purge that was accepted %s settles when the log says so, whoever has confirmed it", async (_, change) => {
+  const scheduler = new Scheduler(1, 0);
+  const storage = openLog(scheduler);
+  const append: SharedLog["append"] = async (given) => {
+    const result = storage.append(given);
+    return result.kind === "appended" ? { ...result, settlesInMs: 60_250, maySettleSooner: true, ...change } : result;
+  };
+  const keeper = await keeperOver(storage, scheduler, { append });
+  expect(await keeper.append(purge(["#a"]))).toMatchObject({ settlesInMs: 60_250 });
+  await keeper.close();
+});
+
+test("a purge that is waited for is answered as soon as another machine tells that it has confirmed it", async () => {
+  const scheduler = new Scheduler(1, 0);
+  const storage = openLog(scheduler);
+  let notices!: Notices;
+  const listen = (given: Notices) => {
+    notices = given;
+    return new Promise<never>(() => undefined);
+  };
+  let isSettled = false;
+  const find: SharedLog["find"] = async (seq) => {
+    const found = storage.find(seq);
+    return found && { ...found, settled: isSettled };
+  };
+  const database = { listen, close: async () => undefined };
+  const keeper = await keeperOver(storage, scheduler, { find }, { database });
+  const { logId, seq } = storage.append(purge(["#a"])) as { logId: string; seq: number };
+  let answers = 0;
+  void keeper.find(seq, 30_000).then(() => answers++);
+  await scheduler.advance(10);
+  isSettled = true;
+  notices.onNotice(JSON.stringify({ machine: "other", logId, seq }));
+  await scheduler.advance(0);
+  expect(answers).toBe(1);
+  await keeper.close();
+});
