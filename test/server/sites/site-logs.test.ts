@@ -238,6 +238,7 @@ describe("the logs of several sites", () => {
     expect(() => logs.of(grants("blog"))).toThrow();
     await logs.open(grants(...SITES));
     expect(logs.of(grants(...SITES))).toHaveLength(2);
+    expect(said).toEqual([]); // its own log is open again, and no other one in its place
   });
 
   describe("a site that has a host back from another one", () => {
@@ -503,10 +504,14 @@ describe("the logs of several sites", () => {
     await expect(read("blog", "worker-1").list(null, 10)).rejects.toThrow();
   });
 
-  test("are not opened any more once all are closed, nor by a call that is under way then", async () => {
+  test.each([
+    ["is about to begin", 0],
+    ["is under way", 1],
+  ])("are not opened any more once all are closed, nor by a call that %s then", async (_, steps) => {
     await logs.open(grants("shop"));
     const opened = logs.open(grants(...SITES));
     opened.catch(() => undefined);
+    for (let step = 0; step < steps; step++) await Promise.resolve();
     await logs.close();
     await opened.catch(() => undefined);
     await expect(logs.open(grants("shop"))).rejects.toThrow("the server stops");
