@@ -196,6 +196,18 @@ describe("the workers of a machine", () => {
     expect(heard.at(-1)).toEqual([TLS]);
   });
 
+  test("that were busy when a challenge came are waited for until they have taken it in", async () => {
+    const office = new ChallengeOffice(CLOCK);
+    const { heard, listen } = worker(office);
+    await listen();
+    const answered = office.answer(HTTP);
+    await listen();
+    expect(heard.at(-1)).toEqual([HTTP]);
+    expect(await isDone(answered)).toBe(false);
+    void listen();
+    expect(await isDone(answered)).toBe(true);
+  });
+
   test("that start in the middle of an order know its challenge at once", async () => {
     const office = new ChallengeOffice(CLOCK);
     void office.answer(HTTP);
