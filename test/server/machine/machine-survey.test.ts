@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { seenBySite } from "../../../server/machine/machine-survey.ts";
+import { seenBySite, withoutDead } from "../../../server/machine/machine-survey.ts";
 
 test("a site sees the certificates for its own hosts, and one that is alone sees all", () => {
   const certificate = (...names: string[]) => ({ file: names.join(), names, expiresAt: "2026-01-01T00:00:00.000Z" });
@@ -57,4 +57,21 @@ test("a site sees the queue for its own origin, of each worker and of all togeth
     "4 of 4 requests are at the origin; 7 of 200 wait for their turn, the longest for 150 ms.",
   );
   expect(seenBySite(machine, { name: "wiki", hosts: ["wiki.test"], hostsOfOthers: [] }, true).origin).toBeNull();
+});
+
+test("workers that have died without a report count as silent, and their part of the memory does not count", () => {
+  const process = { pid: 7, residentBytes: 0, openFiles: null, maxOpenFiles: null, isDraining: false };
+  const memory = { entries: 0, bytes: 0, maxBytes: 0, evictions: 0 };
+  const worker = { connections: 0, maxConnections: 9, memory, origin: null };
+  const processes = [
+    { ...process, name: "supervisor", worker: null },
+    { ...process, name: "worker-1", worker },
+    { ...process, name: "worker-4", worker },
+  ];
+  const reported = { reported: 5, silent: 1, heardMs: 0, unheardMs: 0, heardShare: 1 };
+  const isolates = { ...reported, alive: 4, memoryBytes: 400, memoryMaxBytes: 1200 };
+  expect(withoutDead(isolates, { processes })).toEqual({
+    ...reported,
+    ...{ silent: 3, alive: 2, memoryBytes: 200, memoryMaxBytes: 600 },
+  });
 });
