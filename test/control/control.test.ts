@@ -396,6 +396,7 @@ const refusals: readonly (Call & {
   },
   { name: "stats without a token", method: "GET", path: "stats", token: null, status: 401, code: "unauthorized" },
   { name: "a path that does not exist", method: "GET", path: "purge/1/2", status: 404, code: "not-found" },
+  { name: "a path that is not UTF-8", method: "GET", path: "%ff", status: 404, code: "not-found" },
   { name: "the path of stored entries", method: "GET", path: "entry/a", status: 404, code: "not-found" },
 ];
 
