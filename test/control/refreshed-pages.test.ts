@@ -60,3 +60,43 @@ test("the receipt of a refresh waits for a store that is silent for five seconds
   await pop.scheduler.advance(5000);
   expect(JSON.parse(await pop.text(await asked)).refreshed).toEqual([REFRESHED]);
 });
+
+test("a refresh asks the origin for five pages at a time, and for all of them in the end", async () => {
+  const pop = new PopUnderTest();
+  const urls = Array.from({ length: 12 }, (_, page) => `/${page}`);
+  const asked: (() => void)[] = [];
+  const origin: Origin = {
+    url: "http://origin.test",
+    async fetch() {
+      await new Promise<void>((resolve) => asked.push(resolve));
+      return { kind: "answered", response: fromWebResponse(new Response(PAGE)) };
+    },
+  };
+  const ask = pop.start(origin, { tokens: { check: async () => ({ kind: "allowed", name: "test" }) } });
+  const receipt = pop.head(ask("/_tidemark/purge", JSON_POST, { urls, refresh: true }));
+  const turns: number[] = [];
+  for (let answered = 0; answered < urls.length; answered += turns.at(-1)!) {
+    await pop.scheduler.advance(1);
+    turns.push(asked.length);
+    for (const answer of asked.splice(0)) answer();
+  }
+  expect([turns, JSON.parse(await pop.text(await receipt)).refreshed.length]).toEqual([[5, 5, 2], 12]);
+});
+
+test("a page on which the edge fails leaves the purge and the other pages as they are", async () => {
+  const pop = new PopUnderTest();
+  const page = originWith({ "cache-control": "max-age=60" });
+  const origin: Origin = {
+    url: page.url,
+    fetch: (request) => (request.pathAndQuery === "/b" ? Promise.reject("a bug") : page.fetch(request)),
+  };
+  const ask = pop.start(origin, { tokens: { check: async () => ({ kind: "allowed", name: "test" }) } });
+  const receipt = await pop.head(ask("/_tidemark/purge", JSON_POST, { urls: ["/b", "/a"], refresh: true }));
+  expect([receipt.status, JSON.parse(await pop.text(receipt))]).toMatchObject([
+    200,
+    {
+      seq: 1,
+      refreshed: [{ url: `http://${HOST}/b`, status: 502, error: "the edge failed on this page" }, REFRESHED],
+    },
+  ]);
+});
