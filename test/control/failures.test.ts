@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { Counters } from "../../worker/metrics/counters.ts";
+import type { OriginRequest } from "../../worker/ports/origin.ts";
+import { streamOf } from "../../worker/runtime/web-bodies.ts";
 import { MemoryOrigin } from "../engine/memory/memory-origin.ts";
 import { PopUnderTest } from "../flow/pop-under-test.ts";
 
@@ -24,4 +26,20 @@ test.each([
   });
   const answer = await pop.head(ask(path));
   expect([answer.status, lines]).toEqual([status, [`Tidemark failed on a request${sent}: a bug`]]);
+});
+
+test.each([
+  ["one that may be sent again, to the origin a second time", undefined, 2],
+  ["one whose body the origin may have, to the origin no second time", { text: "an order" }, 1],
+])("a request on which the edge fails gets 502 if all else fails: %s", async (_, posted, times) => {
+  const pop = new PopUnderTest();
+  let asked = 0;
+  const fetch = async ({ body }: OriginRequest) => {
+    asked++;
+    await new Response(body && streamOf(body)).text();
+    throw "a bug";
+  };
+  const headers = posted && { "content-length": `${JSON.stringify(posted).length}` };
+  const answer = await pop.head(pop.start({ url: "http://origin.test", fetch })("/a", headers, posted));
+  expect([answer.status, await pop.text(answer), asked]).toEqual([502, expect.stringMatching(/^502: the edge/), times]);
 });
