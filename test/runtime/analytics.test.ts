@@ -11,6 +11,8 @@ import { HOST, TOKEN } from "../engine/scenario.ts";
 const origin = new ScriptedOrigin(() => Date.now());
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const logged: string[] = [];
+/** What the platform says of a request that arrives in Frankfurt. */
+const POP = JSON.stringify({ colo: "FRA" });
 let script: string;
 let edge: EdgeRuntime | undefined;
 
@@ -37,7 +39,7 @@ async function pointsAfterReport(bound: "dataset" | "other" | "nothing"): Promis
   edge = await startEdgeRuntime({ script, variables }, { port: 0, onLine: (line) => logged.push(line) });
   origin.reply("/page", { fields: { "cache-control": "max-age=60" }, body: "page" });
   const get = (path: string) =>
-    exchange(edge!.url, agent, { path, fields: { host: HOST, authorization: `Bearer ${TOKEN}` } });
+    exchange(edge!.url, agent, { path, fields: { host: HOST, authorization: `Bearer ${TOKEN}`, "mf-cf-blob": POP } });
   expect(await get("/page")).toMatchObject({ status: 200 });
   // An isolate reports for the first time with its first read of the log or behind its first answer.
   let stats: Partial<SiteStats>;
@@ -46,11 +48,11 @@ async function pointsAfterReport(bound: "dataset" | "other" | "nothing"): Promis
   return JSON.parse((await get("/points")).body) as unknown[];
 }
 
-test("each report to the ledger is a data point where the dataset is bound", async () => {
+test("each report to the ledger is a data point of its PoP where the dataset is bound", async () => {
   const points = await pointsAfterReport("dataset");
   expect(points.length).toBeGreaterThan(0);
   for (const point of points) {
-    expect(point).toEqual({ indexes: [""], blobs: [""], doubles: Array(6).fill(expect.any(Number)) });
+    expect(point).toEqual({ indexes: ["FRA"], blobs: ["FRA"], doubles: Array(6).fill(expect.any(Number)) });
   }
 });
 
