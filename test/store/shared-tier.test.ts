@@ -256,6 +256,19 @@ describe("the Cache API", () => {
     await call(`/corrupt?how=${how}&entry=${entry}`);
     expect(await get()).toBeNull();
   });
+
+  test("a part that a cut body does not have is a miss, and no other bytes come in its place", async () => {
+    const key = encodeURIComponent("https://www.example.test/cut\n1-a");
+    await call(`/body?key=${key}`, { method: "POST", body: "01234" });
+    const read = async (part: string) => {
+      const answer = await call(`/body?key=${key}&part=${part}`);
+      return [answer.status, await answer.text()];
+    };
+    expect([await read("2-4"), await read("5-7")]).toEqual([
+      [200, "234"],
+      [404, ""],
+    ]);
+  });
 });
 
 describe("the memory engine's shared tier fails in the same ways as the platform's", () => {
