@@ -236,6 +236,12 @@ const usage: readonly Case[] = [
     stderr: /'--wait-timeout <seconds>' argument 'soon' is invalid/,
   },
   {
+    name: "the time to wait is longer than a timer runs",
+    args: ["--tag", "x", "--wait-timeout", "2147484"],
+    exit: 2,
+    stderr: /argument '2147484' is invalid\. It must be a number of seconds, more than 0 and at most 2147483\./,
+  },
+  {
     name: "there is no token",
     args: ["--tag", "x"],
     env: { TIDEMARK_TOKEN: "" },
