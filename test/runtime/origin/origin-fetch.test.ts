@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Origin, OriginRequest } from "../../worker/ports/origin.ts";
-import { streamOf } from "../../worker/runtime/web-bodies.ts";
+import type { Origin, OriginRequest } from "../../../worker/ports/origin.ts";
+import { streamOf } from "../../../worker/runtime/web-bodies.ts";
 
 // By its address, because its types are those of the Workers runtime.
-const { OriginFetch } = (await import(new URL("../../worker/runtime/origin-fetch.ts", import.meta.url).href)) as {
+const { OriginFetch } = (await import(new URL("../../../worker/runtime/origin-fetch.ts", import.meta.url).href)) as {
   readonly OriginFetch: new (
     url: string,
     timeoutMs: number,
