@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -10,6 +10,7 @@ import { byDepth } from "../../suite/depth.ts";
 import { seed } from "../../suite/seed.ts";
 import { until } from "../../suite/until.ts";
 import { usedHeapBytes } from "../../suite/used-heap.ts";
+import { openFiles } from "../open-files.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -81,16 +82,8 @@ class Sending {
 }
 
 /** How many files below the folder are open. */
-function openFiles(): number {
-  return readdirSync("/proc/self/fd").filter((fd) => pathOf(fd).startsWith(folder)).length;
-}
-
-function pathOf(fd: string): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`);
-  } catch {
-    return ""; // It has been closed meanwhile.
-  }
+function openBelow(): number {
+  return openFiles().filter((path) => path.startsWith(folder)).length;
 }
 
 /** All that comes out, to the end. */
@@ -112,7 +105,7 @@ test("an answer that nobody reads is received up to the limit, and then waits fo
   expect(origin.sentBytes).toBeGreaterThan(0.7 * MIB);
   expect(origin.sentBytes).toBeLessThan(1.7 * MIB);
   expect(readdirSync(folder)).toEqual([]);
-  expect(openFiles()).toBe(1);
+  expect(openBelow()).toBe(1);
 
   const reader = origin.body.read();
   const read: Uint8Array[] = [];
@@ -127,7 +120,7 @@ test("an answer that nobody reads is received up to the limit, and then waits fo
   expect(await reader.next()).toBeNull();
   expect(Buffer.compare(joined(read, bytes), expected(bytes))).toBe(0);
   expect(bodies.taken.fileBytes).toBe(0);
-  expect(openFiles()).toBe(0);
+  expect(openBelow()).toBe(0);
 });
 
 test.each([
@@ -155,7 +148,7 @@ test.each([
   for (let piece = await reader.next(); piece !== null; piece = await reader.next()) read.push(piece);
   expect(Buffer.compare(joined(read, origin.sentBytes), expected(origin.sentBytes))).toBe(0);
   expect(bodies.taken.fileBytes).toBe(0);
-  expect(openFiles()).toBe(0);
+  expect(openBelow()).toBe(0);
 });
 
 test("a paused answer comes on as soon as it may be read ahead, and in its order", async () => {
@@ -191,15 +184,15 @@ test("when its reader has caught up, an answer keeps a small file for what comes
     await until(() => bodies.taken.fileBytes === inFile);
     while (bytes < origin.sentBytes) take(await reader.next());
     const next = reader.next();
-    await until(() => bodies.taken.fileBytes === 0 && openFiles() <= kept);
-    expect(openFiles()).toBe(kept);
+    await until(() => bodies.taken.fileBytes === 0 && openBelow() <= kept);
+    expect(openBelow()).toBe(kept);
     origin.send(1);
     take(await next);
   }
   origin.body.end();
   expect(await reader.next()).toBeNull();
   expect(Buffer.compare(joined(read, bytes), expected(origin.sentBytes))).toBe(0);
-  expect(openFiles()).toBe(0);
+  expect(openBelow()).toBe(0);
 });
 
 test.each(["the room is taken", "no file can be written", "too many files are open"])(
@@ -241,7 +234,7 @@ test("an answer that nobody reads any more frees its room", async () => {
   const origin = new Sending(bodies, MIB);
   await origin.sendAll(600 * KIB);
   await origin.body.cancel();
-  expect(openFiles()).toBe(0);
+  expect(openBelow()).toBe(0);
   expect(bodies.taken.fileBytes).toBe(0);
 });
 

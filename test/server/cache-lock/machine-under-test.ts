@@ -121,6 +121,13 @@ export class MachineUnderTest {
     return this.asked.map(({ request }) => request.pathAndQuery);
   }
 
+  /** What a worker shares that serves no site. */
+  async fetches(): Promise<MachineFetches> {
+    const fetches = (await MachineFetches.start({ places: [this.locks], clock: this.clock, say: () => undefined }))!;
+    onTestFinished(() => fetches.close());
+    return fetches;
+  }
+
   async worker(options: WorkerOptions = {}): Promise<WorkerOfMachine> {
     const { places = [this.locks], site: name = "", afterLook, afterWrite, ...given } = options;
     const tier = new DiskTier({

@@ -14,13 +14,14 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { placesForLocks } from "../../../server/cache-lock/lock-folder.ts";
-import { MachineFetches } from "../../../server/cache-lock/machine-fetches.ts";
 import type { FetchTurn } from "../../../worker/ports/fetches-elsewhere.ts";
 import { TOKEN } from "../../engine/scenario.ts";
 import { MachineUnderTest, PAGE, type Received, settle, until, type WorkerOfMachine } from "./machine-under-test.ts";
 
 const HELD = /^[0-9a-f]{32}$/;
 const MIB = 1024 * 1024;
+/** What a fetch of /a is for that anybody may share. */
+const KEY = { page: "https://www.example.test/a", variant: [], audience: "anonymous" } as const;
 const PUBLIC = { "cache-control": "public, max-age=60" };
 
 const STALE_FOR_A_WHILE = { "cache-control": "max-age=60, stale-while-revalidate=600" };
@@ -326,24 +327,20 @@ describe("several workers of a machine", () => {
   });
 
   test("do not wait for a page for five seconds after a fetch of it that was of no use to them", async () => {
-    const { clock, locks } = await MachineUnderTest.start();
-    const start = async () => {
-      const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
-      onTestFinished(() => fetches!.close());
-      return fetches!.ofSite("", () => true);
-    };
+    const machine = await MachineUnderTest.start();
+    const { clock } = machine;
+    const start = async () => (await machine.fetches()).ofSite("", () => true);
     const [one, other, third] = [await start(), await start(), await start()];
-    const key = { page: "https://www.example.test/a", variant: [], audience: "anonymous" } as const;
-    const turn = one.take(key) as FetchTurn;
-    const following = other.take(key);
+    const turn = one.take(KEY) as FetchTurn;
+    const following = other.take(KEY);
     await settle();
     turn.tell({ kind: "being-stored", lengthBytes: 2 * MIB, isReusable: () => true });
     expect(await following).toEqual({ kind: "look-again" });
-    const next = third.take(key) as FetchTurn;
+    const next = third.take(KEY) as FetchTurn;
     await clock.advance(4_999);
-    expect(other.take(key)).toBeUndefined();
+    expect(other.take(KEY)).toBeUndefined();
     await clock.advance(1);
-    const waiting = other.take(key);
+    const waiting = other.take(KEY);
     await settle();
     next.tell({ kind: "not-shareable" });
     expect(await waiting).toEqual({ kind: "not-shareable" });
@@ -416,19 +413,15 @@ describe("several workers of a machine", () => {
   });
 
   test("wait each for as long as it may, whoever asked before and no longer waits", async () => {
-    const { clock, locks } = await MachineUnderTest.start();
-    const start = async () => {
-      const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
-      onTestFinished(() => fetches!.close());
-      return fetches!.ofSite("", () => true);
-    };
+    const machine = await MachineUnderTest.start();
+    const { clock } = machine;
+    const start = async () => (await machine.fetches()).ofSite("", () => true);
     const [one, other] = [await start(), await start()];
-    const key = { page: "https://www.example.test/a", variant: [], audience: "anonymous" } as const;
-    const turn = one.take(key) as FetchTurn;
-    const first = other.take(key);
+    const turn = one.take(KEY) as FetchTurn;
+    const first = other.take(KEY);
     await settle();
     await clock.advance(5_000);
-    const second = other.take(key);
+    const second = other.take(KEY);
     await settle();
     await clock.advance(5_000);
     expect(await first).toEqual({ kind: "look-again" });
@@ -582,14 +575,15 @@ describe("several workers of a machine", () => {
   });
 
   test("stop even if another worker does not read its messages", { tags: ["deep"] }, async () => {
-    const { clock, locks } = await MachineUnderTest.start();
-    const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
+    const machine = await MachineUnderTest.start();
+    const { locks } = machine;
+    const fetches = await machine.fetches();
     const [name] = readdirSync(locks);
     const stopped = connect(join(locks, name!)); // nothing reads from it
     onTestFinished(() => void stopped.destroy());
     await new Promise((resolve) => stopped.write(`${"0".repeat(32)}\n`.repeat(20_000), resolve));
     await settle();
-    fetches!.close();
+    fetches.close();
     expect(existsSync(locks)).toBe(false);
   });
 
@@ -685,28 +679,27 @@ describe("several workers of a machine", () => {
   });
 
   test("leave nothing behind when they end soon after a page was stored", async () => {
-    const { clock, locks } = await MachineUnderTest.start();
-    const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
-    const key = { page: "https://www.example.test/a", variant: [], audience: "anonymous" } as const;
+    const machine = await MachineUnderTest.start();
+    const { locks } = machine;
+    const fetches = await machine.fetches();
     await settle();
-    fetches!.ofSite("", () => true).take(key);
+    fetches.ofSite("", () => true).take(KEY);
     expect(locksIn(locks)).toHaveLength(1);
-    await fetches!.close();
+    await fetches.close();
     expect(existsSync(locks)).toBe(false);
   });
 
   test("leave no socket behind if they end just when they begin to share again", async () => {
-    const { clock, locks } = await MachineUnderTest.start();
-    const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
-    onTestFinished(() => fetches!.close());
-    const ofSite = fetches!.ofSite("", () => true);
-    const key = { page: "https://www.example.test/a", variant: [], audience: "anonymous" } as const;
+    const machine = await MachineUnderTest.start();
+    const { clock, locks } = machine;
+    const fetches = await machine.fetches();
+    const ofSite = fetches.ofSite("", () => true);
     await settle();
     rmSync(locks, { recursive: true });
-    expect(ofSite.take(key)).toBeUndefined();
+    expect(ofSite.take(KEY)).toBeUndefined();
     await clock.advance(5_000);
-    ofSite.take(key);
-    await fetches!.close();
+    ofSite.take(KEY);
+    await fetches.close();
     await settle();
     expect(existsSync(locks) && readdirSync(locks)).toEqual([]);
   });

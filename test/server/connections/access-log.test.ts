@@ -6,9 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
-  readdirSync,
   readFileSync,
-  readlinkSync,
   readSync,
   renameSync,
   rmSync,
@@ -28,6 +26,7 @@ import { LineReader } from "../../../tools/logs/line-reader.ts";
 import { LoggedRequest } from "../../../tools/logs/logged-request.ts";
 import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import { type Answering, answer, startTestListener, streamed } from "../http1/running-listener.ts";
+import { openFiles } from "../open-files.ts";
 import { exchange, RawClient } from "../raw-client.ts";
 
 let folder: string;
@@ -279,20 +278,11 @@ test.runIf(process.platform === "linux")("a reopened log keeps no room on the di
   await log.flush();
   renameSync(path, `${path}.1`);
   expect(await log.reopen()).toBe(true);
-  const open = readdirSync("/proc/self/fd").map((each) => readlinkIfOpen(`/proc/self/fd/${each}`));
+  const open = openFiles();
   expect(open).toContain(path);
   expect(open).not.toContain(`${path}.1`);
   await log.close();
 });
-
-/** The path of an open file; `null` if it was closed since. */
-function readlinkIfOpen(link: string): string | null {
-  try {
-    return readlinkSync(link);
-  } catch {
-    return null;
-  }
-}
 
 test("if the disk is too slow, lines are lost and counted, and memory stays bounded", () => {
   const log = new AccessLog(path, "json", () => undefined);

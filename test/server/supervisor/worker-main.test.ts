@@ -43,13 +43,18 @@ function startProcess({ logs = [], drainMs = 1_000 }: { logs?: readonly LogOfSit
   return { child, told, until };
 }
 
-test("a worker that is told to end while it opens its listener closes it after that", async () => {
-  const { child, told, until } = startProcess();
-  await until("started");
+/** Sends a worker one handle of a socket, of which it is to have so many. */
+async function sendSocket(child: ChildProcess, count: number): Promise<void> {
   const server = createServer();
   const address = await listenLocally(server);
   ends.push(() => server.close());
-  child.send({ kind: "socket", address, scheme: "http", count: 1 } satisfies ToWorker, server);
+  child.send({ kind: "socket", address, scheme: "http", count } satisfies ToWorker, server);
+}
+
+test("a worker that is told to end while it opens its listener closes it after that", async () => {
+  const { child, told, until } = startProcess();
+  await until("started");
+  await sendSocket(child, 1);
   await until("opens");
   child.send({ kind: "drain", withinMs: 1_000 } satisfies ToWorker);
   child.send({ kind: "admitted", site: "" } satisfies ToWorker);
@@ -60,10 +65,7 @@ test("a worker that is told to end while it opens its listener closes it after t
 test("one that is told to end before it has all handles does not listen", { tags: ["deep"] }, async () => {
   const { child, told, until } = startProcess();
   await until("started");
-  const server = createServer();
-  const address = await listenLocally(server);
-  ends.push(() => server.close());
-  child.send({ kind: "socket", address, scheme: "http", count: 2 } satisfies ToWorker, server);
+  await sendSocket(child, 2);
   child.send({ kind: "drain", withinMs: 1_000 } satisfies ToWorker);
   await once(child, "exit");
   expect(told).toEqual(["started", "drains"]);
@@ -116,10 +118,7 @@ test("one whose supervisor dies while the log moves sends the next one the calls
 test("one whose supervisor dies while it opens its listener ends in the time for its answers", async () => {
   const { child, until } = startProcess({ drainMs: 10 });
   await until("started");
-  const server = createServer();
-  const address = await listenLocally(server);
-  ends.push(() => server.close());
-  child.send({ kind: "socket", address, scheme: "http", count: 1 } satisfies ToWorker, server);
+  await sendSocket(child, 1);
   await until("opens");
   child.disconnect();
   expect(await once(child, "exit")).toEqual([1, null]);
