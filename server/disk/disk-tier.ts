@@ -17,8 +17,17 @@ import { DiskWrites } from "./disk-writes.ts";
 import type { JanitorLine } from "./eviction/janitor.ts";
 import { Room } from "./eviction/room.ts";
 import { FileBody } from "./file-body.ts";
-import { type FileKind, fileBytes, PREFIX_BYTES, readHead, readPrefix, readWholeBody } from "./file-format.ts";
+import {
+  type FileKind,
+  fileBytes,
+  PREFIX_BYTES,
+  type Prefix,
+  readHead,
+  readPrefix,
+  readWholeBody,
+} from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
+import { GrowingBody } from "./growing-body.ts";
 import { LikelyCached } from "./likely-cached.ts";
 import { OpenPages, PageFile } from "./open-pages.ts";
 import { OpenedFile } from "./opened-file.ts";
@@ -27,6 +36,11 @@ import { OpenedFile } from "./opened-file.ts";
 const MAX_SMALL_FILE_BYTES = 320 * 1024;
 /** A body up to this size is soon in the buffers of its socket, so the janitor need not know who reads it. */
 const SOON_READ_BYTES = 1024 * 1024;
+/**
+ * A part that begins further behind what is written is left to the origin: who jumps to the end of a film would wait for all
+ * of it.
+ */
+const SOON_WRITTEN_BYTES = 4 * 1024 * 1024;
 /**
  * How many blocks of bodies are read at a time. Node reads files in four threads, and their results come to the event
  * loop together. A few hundred downloads at once would take all threads and whole turns of the loop: a small file would
@@ -75,6 +89,7 @@ interface SharedParts {
  *   If a purge came between them, its stamp shows that (R23).
  */
 export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
+  readonly readsWhilePut = true;
   readonly #parts: DiskTierParts;
   readonly #shared: SharedParts;
   readonly #folder: CacheFolder;
@@ -276,6 +291,8 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     const name = this.#folder.nameOf(bodyKey, "body");
     try {
+      const growing = await this.#growingBody(name, part);
+      if (growing) return growing;
       const file = await this.#openFile(name, "body");
       let isStreamed = false;
       try {
@@ -292,6 +309,20 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
       }
     } catch (cause) {
       return this.#missUnlessBug(cause);
+    }
+  }
+
+  /** A body that this process is still writing; `undefined` if it is not, or if the part will come much later. */
+  async #growingBody(name: string, part: BytePart | null): Promise<StreamedBody | undefined> {
+    const growing = this.#writes.growing(name);
+    if (!growing || !(await growing.hasBegun())) return undefined;
+    const { headBytes, bodyBytes, writtenBytes } = growing;
+    if (part !== null && (part.last >= bodyBytes || part.first - writtenBytes > SOON_WRITTEN_BYTES)) return undefined;
+    try {
+      const fd = await this.#files.open(growing.path!, "r");
+      return this.#bodyOf(name, { fd, prefix: { headBytes, bodyBytes } }, growing, part);
+    } catch (cause) {
+      return this.#missUnlessBug(cause); // It has got its name meanwhile.
     }
   }
 
@@ -415,15 +446,22 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     return OpenedFile.open(this.#files, this.#folder.pathOf(name), kind, firstBytes);
   }
 
-  #bodyOf(name: string, { fd, prefix }: OpenedFile, table: Buffer, part: BytePart | null): FileBody {
-    const page = new PageFile(this.#files, this.#folder.pathOf(name), fd, this.#shared.pages);
+  #bodyOf(
+    name: string,
+    { fd, prefix }: { readonly fd: number; readonly prefix: Pick<Prefix, "headBytes" | "bodyBytes"> },
+    state: Buffer | GrowingBody,
+    part: BytePart | null,
+  ): FileBody {
+    const growing = state instanceof GrowingBody ? state : undefined;
+    const path = () => growing?.path ?? this.#folder.pathOf(name);
+    const page = new PageFile(this.#files, path, fd, this.#shared.pages);
     const mayStayOpen = prefix.bodyBytes > SOON_READ_BYTES;
     if (mayStayOpen) this.#room.opened(name, fileBytes(prefix));
     const close = () => {
       page.close();
       if (mayStayOpen) this.#room.closed(name);
     };
-    const file = { page, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, table, close };
+    const file = { page, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, state, close };
     return new FileBody(this.#shared.turns, file, part, () => {
       void this.#dropInTurn(name).catch(() => undefined); // The next look-up is a miss, too.
     });

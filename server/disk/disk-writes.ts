@@ -17,6 +17,7 @@ import {
   writeSmallFile,
 } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
+import { GrowingBody } from "./growing-body.ts";
 
 /** A body of unknown length reserves room in pieces of this size. */
 const BODY_ROOM_BYTES = 8 * 1024 * 1024;
@@ -38,6 +39,8 @@ export class DiskWrites {
   readonly #room: Room;
   readonly #health: DiskHealth;
   readonly #writer: FileWriter | undefined;
+  /** The bodies of announced length that are being written, by the names of their files. */
+  readonly #growing = new Map<string, GrowingBody>();
 
   constructor({ folder, files, room, health, writer }: DiskWritesParts) {
     this.#folder = folder;
@@ -91,15 +94,40 @@ export class DiskWrites {
     });
   }
 
+  /** A body that is being written. */
+  growing(name: string): GrowingBody | undefined {
+    return this.#growing.get(name);
+  }
+
   /** Writes a body while it comes. Its prefix is written last, when its length and its checksums are known. */
   async writeBody(name: string, bodyKey: string, body: StreamedBody): Promise<void> {
     if (!this.#health.mayWrite()) {
       await body.cancel();
       throw new Error(CANNOT_WRITE);
     }
-    const source = nodeBody(body);
-    const headBytes = Buffer.byteLength(bodyKey);
+    const { lengthBytes } = nodeBody(body);
     const sums = new BlockSums();
+    const growing = new GrowingBody(Buffer.byteLength(bodyKey), lengthBytes ?? 0, sums);
+    if (lengthBytes !== null) this.#growing.set(name, growing);
+    try {
+      await this.#writeGrowing(name, bodyKey, body, growing, sums);
+    } catch (cause) {
+      growing.fail(cause);
+      throw cause;
+    } finally {
+      this.#growing.delete(name);
+    }
+  }
+
+  async #writeGrowing(
+    name: string,
+    bodyKey: string,
+    body: StreamedBody,
+    growing: GrowingBody,
+    sums: BlockSums,
+  ): Promise<void> {
+    const source = nodeBody(body);
+    const { headBytes } = growing;
     let takenBytes = 0;
     /** What the janitor knows to be written. */
     let draftBytes = 0;
@@ -116,7 +144,8 @@ export class DiskWrites {
     };
     try {
       if (source.lengthBytes !== null) await take(fileBytes({ headBytes, bodyBytes: source.lengthBytes }));
-      const isWritten = await this.#writeFile(name, async (fd) => {
+      const isWritten = await this.#writeFile(name, async (fd, draft) => {
+        growing.begin(draft);
         let at = PREFIX_BYTES + headBytes;
         for (let piece = await next(); piece !== null; piece = await next()) {
           sums.add(piece);
@@ -124,6 +153,7 @@ export class DiskWrites {
           if (needed > takenBytes) await take(Math.max(needed - takenBytes, BODY_ROOM_BYTES));
           await writeAll(this.#files, fd, piece, at);
           at += piece.byteLength;
+          growing.grewBy(piece.byteLength);
           if (at - draftBytes < BLOCK_BYTES) continue;
           this.#room.draft(at - draftBytes);
           draftBytes = at;
@@ -133,6 +163,7 @@ export class DiskWrites {
         await writeAll(this.#files, fd, start, 0);
       });
       if (!isWritten) throw new Error(CANNOT_WRITE);
+      growing.path = this.#folder.pathOf(name);
       const bytes = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
       this.#room.draft(-draftBytes);
       this.#room.used(name, bytes, takenBytes);
@@ -145,13 +176,13 @@ export class DiskWrites {
   }
 
   /** Writes a draft, and renames it when it is complete. */
-  #writeFile(name: string, write: (fd: number) => Promise<void>): Promise<boolean> {
+  #writeFile(name: string, write: (fd: number, draft: string) => Promise<void>): Promise<boolean> {
     const draft = this.#folder.draft();
     return this.#asTheDiskCan(async () => {
       try {
         const fd = await this.#files.open(draft, "wx");
         try {
-          await write(fd);
+          await write(fd, draft);
         } finally {
           this.#files.closeNow(fd);
         }

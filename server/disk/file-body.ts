@@ -3,6 +3,7 @@ import type { BodyReader } from "../../worker/ports/bodies.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import type { NodeBody } from "../bodies/node-body.ts";
 import { BLOCK_BYTES, isBlockIntact } from "./file-format.ts";
+import { GrowingBody } from "./growing-body.ts";
 import type { PageFile } from "./open-pages.ts";
 
 /** An open file of the cache. */
@@ -11,8 +12,8 @@ export interface OpenFile {
   /** Where the body begins. */
   readonly bodyAt: number;
   readonly bodyBytes: number;
-  /** The checksums of its blocks. */
-  readonly table: Buffer;
+  /** The checksums of its blocks, or the body that is still being written. */
+  readonly state: Buffer | GrowingBody;
   readonly close: () => void;
 }
 
@@ -20,8 +21,8 @@ export interface OpenFile {
 const forgotten = new FinalizationRegistry<() => void>((close) => close());
 
 /**
- * A body in a file, or a part of it, read block by block. Each block is verified before it is passed on. A client that
- * reads slowly keeps one block in memory.
+ * A body in a file, or a part of it, read block by block. Each block is verified before it is passed on, but for one that
+ * is still being written. A client that reads slowly keeps one block in memory.
  */
 export class FileBody implements NodeBody {
   readonly lengthBytes: number;
@@ -80,7 +81,9 @@ export class FileBody implements NodeBody {
       this.#finish();
       return null;
     }
+    const { state } = this.#file;
     try {
+      if (state instanceof GrowingBody) await state.growsBeyond(this.#at);
       return await this.#turns.take(() => this.#nextBlock());
     } catch (cause) {
       this.#end = this.#at;
@@ -92,14 +95,17 @@ export class FileBody implements NodeBody {
 
   async #nextBlock(): Promise<Uint8Array | null> {
     const end = this.#end; // a cancellation during the read changes it
-    if (this.#at >= end) return null; // cancelled while it waited for its turn
-    const { page, bodyAt, bodyBytes, table } = this.#file;
+    if (this.#at >= end) return null; // cancelled while it waited
+    const { page, bodyAt, bodyBytes, state } = this.#file;
+    const growing = state instanceof GrowingBody ? state : null;
     const block = Math.floor(this.#at / BLOCK_BYTES);
-    const from = block * BLOCK_BYTES;
-    const to = Math.min(from + BLOCK_BYTES, bodyBytes);
+    const start = block * BLOCK_BYTES;
+    const to = Math.min(start + BLOCK_BYTES, growing?.writtenBytes ?? bodyBytes);
+    const from = growing && to < start + BLOCK_BYTES ? this.#at : start;
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(to - from).buffer);
     const readBytes = await page.read(bytes, bodyAt + from);
-    if (readBytes < bytes.length || !isBlockIntact(bytes, block, table)) throw new Error("a stored body is damaged");
+    const isIntact = state instanceof GrowingBody ? state.isIntact(bytes, from) : isBlockIntact(bytes, block, state);
+    if (readBytes < bytes.length || !isIntact) throw new Error("a stored body is damaged");
     const piece = bytes.subarray(this.#at - from, Math.min(end, to) - from);
     this.#at += piece.length;
     if (this.#at >= this.#end) this.#finish();

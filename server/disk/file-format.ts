@@ -105,6 +105,12 @@ export class BlockSums {
     }
   }
 
+  /** Whether bytes at a place are those that came. Tells nothing of a block that is not whole. */
+  isIntact(bytes: Uint8Array, at: number): boolean {
+    const sum = this.#sums[at / BLOCK_BYTES];
+    return sum === undefined || bytes.byteLength < BLOCK_BYTES || crc32(bytes) === sum;
+  }
+
   /** The table behind the body. */
   end(): Buffer {
     if (this.#bytesInBlock > 0) this.#endBlock();

@@ -42,11 +42,12 @@ export class PageFile {
   /** Whether the file may be another one by now, or gone. */
   wasClosed = false;
   readonly #files: DiskFiles;
-  readonly #path: string;
+  readonly #path: () => string;
   readonly #pages: OpenPages;
   #fd: number | null;
 
-  constructor(files: DiskFiles, path: string, fd: number, pages: OpenPages) {
+  /** `path`: where it is now. */
+  constructor(files: DiskFiles, path: () => string, fd: number, pages: OpenPages) {
     this.#files = files;
     this.#path = path;
     this.#fd = fd;
@@ -67,7 +68,7 @@ export class PageFile {
   }
 
   async #reopen(): Promise<number> {
-    const fd = await this.#files.open(this.#path, "r");
+    const fd = await this.#files.open(this.#path(), "r");
     this.#pages.opened();
     return fd;
   }

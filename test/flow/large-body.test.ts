@@ -163,6 +163,20 @@ describe("a large body", () => {
     await pop.finish();
   });
 
+  test("whose rest a slow client would get from the shared tier is not read further once that fails, and is cut off", async () => {
+    const putBody: SharedTier["putBody"] = async (_, taken) => {
+      const reader = streamOf(taken).getReader();
+      for (let pieces = 0; pieces < 3; pieces++) await reader.read();
+      throw new Error("full");
+    };
+    const getBody = () => new Promise<undefined>(() => undefined);
+    const ask = start({ readsWhilePut: true, putBody, getBody });
+    await ask();
+    await pop.scheduler.advance(0);
+    expect(body.isCancelled).toBe(true);
+    expect(body.read).toBeLessThan(10);
+  });
+
   test("that neither the client nor the shared tier reads is not read further from the origin", async () => {
     const ask = start({ putBody: () => Promise.reject(new Error("full")) });
     const answer = await ask();

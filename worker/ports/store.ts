@@ -38,8 +38,13 @@ export interface Store {
   forget(key: string): Promise<void>;
   /** A body that is stored apart, or a part of it; `undefined` if it is gone. */
   readBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined>;
-  /** Stores the bytes that arrive of a body under a key of its own. Resolves to whether the tier accepted it. */
-  keepBody(bodyKey: string, body: StreamedBody): Promise<boolean>;
+  /** Whether `readBody` gives a body that `keepBody` is still taking, as far as it has come. */
+  readonly readsWhileKept?: boolean;
+  /**
+   * Stores the bytes that arrive of a body under a key of its own. Resolves to whether the tier accepted it. `stored`: the
+   * response whose body it is, if requests of this isolate may find it meanwhile.
+   */
+  keepBody(bodyKey: string, body: StreamedBody, stored: StoredResponse | null): Promise<boolean>;
 }
 
 /** Sends stored responses coded that the origin has sent plain, where the platform does not do so. */

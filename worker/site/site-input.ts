@@ -514,7 +514,7 @@ export interface LimitsInput {
   readonly heldBodyBytes?: Size | undefined;
   /**
    * How far `tidemark serve`, with a disk, reads an answer ahead of its client, so that a slow client does not hold up
-   * the origin. A client that pauses longer than that, as players of videos do, stores no large body. Default 16 MiB.
+   * the origin. One that is written to disk is read to its end. Default 16 MiB.
    */
   readonly readAheadBytes?: Size | undefined;
   /** How many fields an answer of the origin may have, up to 2000; one with more is answered with 502. Default 256. */

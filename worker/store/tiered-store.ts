@@ -6,11 +6,13 @@ import type { Found, Store } from "../ports/store.ts";
 import { isAgeUnknown } from "../rules/freshness/current-age.ts";
 import { ExpiringKeys } from "../rules/key/expiring-keys.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
-import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
+import { isMarker, type Stored, type StoredHead, type StoredResponse } from "../rules/storing/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";
 
 /** The tier that the isolates of a PoP share. Each call may reject, and none throws. */
 export interface SharedTier {
+  /** Whether `getBody` gives a body that `putBody` is still taking, as far as it has come. */
+  readonly readsWhilePut?: boolean;
   /**
    * What is held under a key; `undefined` at once if it is known that there is nothing. A body that is not read is
    * cancelled by the caller.
@@ -93,8 +95,16 @@ export class TieredStore implements Store {
     return this.#shared.getBody(bodyKey, part).catch(this.#failed);
   }
 
-  keepBody(bodyKey: string, body: StreamedBody): Promise<boolean> {
-    return this.#taken(this.#shared.putBody(bodyKey, body));
+  get readsWhileKept(): boolean {
+    return this.#shared.readsWhilePut ?? false;
+  }
+
+  async keepBody(bodyKey: string, body: StreamedBody, stored: StoredResponse | null): Promise<boolean> {
+    const taken = this.#taken(this.#shared.putBody(bodyKey, body));
+    if (stored) this.#put(stored);
+    const isTaken = await taken;
+    if (stored && !isTaken) this.#memory.delete(stored.head.key);
+    return isTaken;
   }
 
   /** Whether the shared tier takes what is put there. */

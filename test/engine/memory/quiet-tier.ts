@@ -39,6 +39,10 @@ export class QuietTier implements SharedTier {
     this.#calls = calls;
   }
 
+  get readsWhilePut(): boolean {
+    return this.#tier.readsWhilePut ?? false;
+  }
+
   get(key: string): Promise<Found | undefined> | undefined {
     const call = this.#tier.get(key);
     return call && this.#calls.count(call);

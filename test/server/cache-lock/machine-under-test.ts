@@ -12,7 +12,7 @@ import { plainAnswer } from "../../../server/http1/web-answer.ts";
 import { startNodeIsolate } from "../../../server/program/node-isolate.ts";
 import type { Child } from "../../../worker/flow/request-context.ts";
 import type { LearningIsolate } from "../../../worker/learning-isolate.ts";
-import type { Turn } from "../../../worker/ports/answer.ts";
+import type { Answer, Turn } from "../../../worker/ports/answer.ts";
 import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
@@ -195,6 +195,18 @@ export class WorkerOfMachine {
     sent: string | null = null,
     child: Child | null = null,
   ): Promise<Received> {
+    const { status, fields: got, body } = await this.begin(path, fields, method, sent, child);
+    return { status, text: body === null ? "" : await textOf(body), xCache: got.get("x-cache") };
+  }
+
+  /** Asks, and leaves the body of the answer unread. */
+  async begin(
+    path: string,
+    fields: Readonly<Record<string, string>> = {},
+    method = "GET",
+    sent: string | null = null,
+    child: Child | null = null,
+  ): Promise<Answer> {
     const answer = await this.#isolate.fetch({
       request: {
         method,
@@ -208,8 +220,7 @@ export class WorkerOfMachine {
       clientAddress: null,
       child,
     });
-    const { status, fields: got, body } = plainAnswer(answer);
-    return { status, text: body === null ? "" : await textOf(body), xCache: got.get("x-cache") };
+    return plainAnswer(answer);
   }
 
   many(count: number, path: string, fields: Readonly<Record<string, string>> = {}): Promise<Received[]> {

@@ -283,12 +283,14 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
     return pass(decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
+    const toClient = context.answersHead
+      ? null
+      : copyLargeBody(context, response.body!, decision.head, lengthBytes, tellFollowers);
     tellFollowers({ kind: "not-shareable" });
     if (context.answersHead) {
       rememberUnstored(context);
       return pass(); // no rule refuses the page: a GET would store it at its client's pace
     }
-    const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
     if (!toClient) return pass({ because: "being-stored" });
     return answerWhileStoring(context, fetched, decision, toClient);
   }

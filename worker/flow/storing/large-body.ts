@@ -1,4 +1,5 @@
-import type { BodyReader, StreamedBody } from "../../ports/bodies.ts";
+import type { BodyReader, BodyWriter, StreamedBody } from "../../ports/bodies.ts";
+import type { BytePart } from "../../rules/ranges/range.ts";
 import { within } from "../../within.ts";
 import { reportNotStored } from "../answering/pass-on.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
@@ -6,37 +7,32 @@ import type { RequestContext } from "../request-context.ts";
 import { BodySink } from "./body-sink.ts";
 import type { LargeFill } from "./large-fills.ts";
 import type { HeadToStore } from "./storage-decision.ts";
-import { isOutdated, storeUnlessPurged, tellNobody } from "./store-unless-purged.ts";
+import { isOutdated, storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
 
 /** The copy is given up if the client or the shared tier takes nothing for this long: neither may delay the other. */
 const STALLED_MS = 10_000;
 
 /**
- * Streams a large body to the client and, at the pace of the slower of the two, into the shared tier, under a key that
- * nothing refers to. Where the platform reads ahead, the client may be that far behind. The entry that refers to it is
- * stored once the announced length has been counted (docs/http.md#bodies-and-ranges). No request waits for the copy.
- * `null`, without doing anything, if a body that may be stored is already being copied for the same key.
+ * Streams a large body to the client and into the shared tier, under a key to which the stored entry refers once the
+ * announced length has been counted (docs/http.md#bodies-and-ranges). Where the tier gives what it is still taking, other
+ * requests find the response at once, and a client that is slower than the origin gets the rest from there. Elsewhere the
+ * slower of the two sets the pace, and no request waits for the copy. `null`, without doing anything, if a body that may be
+ * stored is already being copied for the same key.
  */
 export function copyLargeBody(
   context: RequestContext,
   body: StreamedBody,
   head: HeadToStore,
   lengthBytes: number,
+  tellFollowers: TellFollowers,
 ): StreamedBody | null {
   const { ports, isolate, storing } = context;
   const { largeFills } = isolate;
   const fill = largeFills.begin(head.key, ports.clock.now(), () => isOutdated(context, head));
   if (!fill) return null;
   const toClient = ports.bodies.pipe(lengthBytes);
-  ports.bodies.readAhead?.(toClient.readable, isolate.site.limits.readAheadBytes);
-  const copied = copyBeside(
-    context,
-    ports.bodies.readThrough(body),
-    new BodySink(toClient.writable),
-    head,
-    lengthBytes,
-    fill,
-  );
+  const reader = ports.bodies.readThrough(body);
+  const copied = copyBeside(context, reader, toClient.writable, head, lengthBytes, fill, tellFollowers);
   storing.run(copied.finally(() => largeFills.end(fill)));
   return toClient.readable;
 }
@@ -44,36 +40,49 @@ export function copyLargeBody(
 async function copyBeside(
   context: RequestContext,
   reader: BodyReader,
-  client: BodySink,
+  toClient: BodyWriter,
   head: HeadToStore,
   lengthBytes: number,
   fill: LargeFill,
+  tellFollowers: TellFollowers,
 ): Promise<boolean> {
   const { ports, isolate } = context;
   const isLate = (step: Promise<void>) => within(ports.clock, STALLED_MS, step, () => true);
   const bodyKey = `${head.key}\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`;
+  const stored = { head: { ...head, bodyKey }, body: null };
   const pipe = ports.bodies.pipe(lengthBytes);
   const copy = new BodySink(pipe.writable);
-  const taken = ports.store.keepBody(bodyKey, pipe.readable).then((isTaken) => {
+  const client = new BodySink(toClient);
+  const isShared = ports.store.readsWhileKept && !fill.isOutdated();
+  const taken = ports.store.keepBody(bodyKey, pipe.readable, isShared ? stored : null).then((isTaken) => {
     if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads the copy
     return isTaken;
   });
+  if (isShared) tellFollowers({ kind: "look-again" });
   let readBytes = 0;
+  /** Whether the client gets the rest from the shared tier. */
+  let isBehind = false;
   try {
     for (;;) {
       const piece = await reader.next();
       if (!piece) break;
       fill.lastChunkAt = ports.clock.now();
       readBytes += piece.byteLength;
-      const sent = client.write(piece);
+      let sent = isBehind ? Promise.resolve() : client.write(piece);
       if (!copy.isGone && (await isLate(copy.write(piece)))) copy.giveUp("the shared tier stalled");
+      if (isShared && !isBehind && !copy.isGone && client.waits && readBytes < lengthBytes) {
+        isBehind = true;
+        const rest = { first: readBytes, last: lengthBytes - 1 };
+        context.background.run(sendRest(context, bodyKey, rest, sent, toClient));
+        sent = Promise.resolve();
+      }
       if (!copy.isGone && (await isLate(sent))) {
         copy.giveUp("the client stalled");
         ports.reporter.report({ kind: "fill-discarded", because: "client-stalled" });
       }
       if (copy.isGone) isolate.largeFills.end(fill); // another request may copy it
       await sent;
-      if (client.isGone && copy.isGone) {
+      if ((isBehind || client.isGone) && copy.isGone) {
         await reader.cancel();
         return false;
       }
@@ -81,13 +90,31 @@ async function copyBeside(
     if (readBytes !== lengthBytes) throw new Error(`only ${readBytes} of ${lengthBytes} bytes arrived`);
   } catch (cause) {
     reportNotStored(context, { because: "cut-off" });
-    await Promise.all([client.abort(cause), copy.abort(cause)]);
+    await Promise.all([isBehind || client.abort(cause), copy.abort(cause)]);
     return false;
   }
-  await Promise.all([client.close(), copy.close()]);
+  await Promise.all([isBehind || client.close(), copy.close()]);
   if (copy.isGone || !(await taken)) return false;
-  const stored = { head: { ...head, bodyKey }, body: null };
   const isStored = await storeUnlessPurged(context, stored, tellNobody);
   if (isStored) isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));
   return isStored;
+}
+
+/** Sends the rest of a body from the shared tier, after what the client has still to take. */
+async function sendRest(
+  { ports }: RequestContext,
+  bodyKey: string,
+  rest: BytePart,
+  taken: Promise<void>,
+  to: BodyWriter,
+): Promise<void> {
+  try {
+    const body = await ports.store.readBody(bodyKey, rest);
+    if (!body) throw new Error("the shared tier has lost the body");
+    await taken;
+    await ports.bodies.copy(body, to);
+    await to.close();
+  } catch (cause) {
+    await to.abort(cause).catch(() => undefined); // The client may have gone.
+  }
 }

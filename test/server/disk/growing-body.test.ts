@@ -1,0 +1,200 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { MachineUnderTest, PAGE } from "../cache-lock/machine-under-test.ts";
+import { bodyOf, DiskUnderTest, noise, readWhole, temporaryFolder } from "./disk-under-test.ts";
+
+const MIB = 1024 * 1024;
+const BLOCK = 256 * 1024;
+const KEY = "https://www.example.test/film\n1-a";
+
+/** A body that a test writes, into a tier. */
+async function writing(lengthBytes: number) {
+  const disk = await DiskUnderTest.open(temporaryFolder());
+  const { readable, writable } = nodeBodies.pipe(lengthBytes);
+  const put = disk.tier.putBody(KEY, readable).then(
+    () => "stored",
+    (cause: Error) => cause.message,
+  );
+  return { disk, writable, put };
+}
+
+describe("a body that is still being written", () => {
+  const BYTES = noise(3 * BLOCK + 5);
+
+  test("is given as far as it has come, and its rest as that comes", async () => {
+    const { disk, writable, put } = await writing(BYTES.byteLength);
+    const reader = nodeBodies.readThrough((await disk.tier.getBody(KEY, null))!);
+    await writable.write(BYTES.subarray(0, 100));
+    expect(Buffer.from((await reader.next())!)).toEqual(Buffer.from(BYTES.subarray(0, 100)));
+    const rest = (async () => {
+      const pieces: Uint8Array[] = [];
+      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) pieces.push(piece);
+      return Buffer.concat(pieces);
+    })();
+    for (let at = 100; at < BYTES.byteLength; at += 50_000) await writable.write(BYTES.subarray(at, at + 50_000));
+    await writable.close();
+    expect((await rest).equals(BYTES.subarray(100))).toBe(true);
+    expect(await put).toBe("stored");
+  });
+
+  test("gives a part before the rest comes, also to one who asks when it is whole", async () => {
+    const { disk, writable, put } = await writing(BYTES.byteLength);
+    const part = { first: BLOCK - 10, last: BLOCK + 9 };
+    const asked = disk.tier.getBody(KEY, part).then((body) => readWhole(body!));
+    await writable.write(BYTES.subarray(0, 2 * BLOCK));
+    expect((await asked).equals(BYTES.subarray(part.first, part.last + 1))).toBe(true);
+    expect(await disk.tier.getBody(KEY, { first: 0, last: BYTES.byteLength })).toBeUndefined();
+    await writable.write(BYTES.subarray(2 * BLOCK));
+    const begun = (await disk.tier.getBody(KEY, null))!;
+    await writable.close();
+    expect(await put).toBe("stored");
+    expect((await readWhole(begun)).equals(BYTES)).toBe(true);
+    expect((await readWhole((await disk.tier.getBody(KEY, null))!)).equals(BYTES)).toBe(true);
+    await disk.settled();
+    expect(readdirSync(disk.folder.draftsFolder)).toEqual([]);
+  });
+
+  test("is cut off for all who read it if it does not come whole, and is found no more", async () => {
+    const { disk, writable, put } = await writing(BYTES.byteLength);
+    const reader = nodeBodies.readThrough((await disk.tier.getBody(KEY, null))!);
+    await writable.write(BYTES.subarray(0, 100));
+    expect((await reader.next())!.byteLength).toBe(100);
+    const next = reader.next().catch((cause: Error) => cause.message);
+    await writable.abort(new Error("connection reset"));
+    expect(await next).toBe("the body was cut off: connection reset");
+    expect(await put).toBe("the body was cut off: connection reset");
+    expect(await disk.tier.getBody(KEY, null)).toBeUndefined();
+  });
+
+  test("is read on by one whose file was closed for others, once it has got its name", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const tier = disk.otherTier({ mostOpen: 1 });
+    const { readable, writable } = nodeBodies.pipe(BYTES.byteLength);
+    const put = tier.putBody(KEY, readable);
+    const slow = nodeBodies.readThrough((await tier.getBody(KEY, null))!);
+    await writable.write(BYTES.subarray(0, BLOCK));
+    const pieces = [(await slow.next())!];
+    const other = nodeBodies.readThrough((await tier.getBody(KEY, null))!);
+    await writable.write(BYTES.subarray(BLOCK));
+    await writable.close();
+    await put;
+    await other.next();
+    for (let piece = await slow.next(); piece !== null; piece = await slow.next()) pieces.push(piece);
+    expect(Buffer.concat(pieces).equals(BYTES)).toBe(true);
+    await other.cancel();
+  });
+
+  test("is not found if the disk has no room for it", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: MIB });
+    const put = disk.tier.putBody(KEY, bodyOf([noise(2 * MIB)], 2 * MIB)).catch((cause: Error) => cause.message);
+    expect(await disk.tier.getBody(KEY, null)).toBeUndefined();
+    expect(await put).toBe("the disk has no room for this body");
+  });
+
+  test("is cut off where the disk gives other bytes than it took", async () => {
+    const { disk, writable } = await writing(BYTES.byteLength);
+    await writable.write(BYTES.subarray(0, BLOCK + 100));
+    await readWhole((await disk.tier.getBody(KEY, { first: BLOCK, last: BLOCK + 99 }))!);
+    const [draft] = readdirSync(disk.folder.draftsFolder);
+    writeFileSync(join(disk.folder.draftsFolder, draft!), noise(BLOCK + 200, 7));
+    await expect(readWhole((await disk.tier.getBody(KEY, null))!)).rejects.toThrow("damaged");
+    await writable.abort(new Error("enough"));
+  });
+});
+
+describe("clients of a large page that is being stored", () => {
+  const TEXT = Buffer.from(noise(2 * MIB))
+    .toString("latin1")
+    .replaceAll(/[^ -~]/g, "x");
+  const HEAD = { ...PAGE, "content-length": String(TEXT.length) };
+  const site = { limits: { storeBytes: 10 } };
+
+  test("that came before the first byte, or later, share one fetch", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    const early = worker.many(20, "/a");
+    const body = (await machine.hasAsked(1)).begin(HEAD);
+    body.push(Buffer.from(TEXT.slice(0, MIB)));
+    const late = worker.many(20, "/a");
+    body.push(Buffer.from(TEXT.slice(MIB)));
+    body.end();
+    const answers = [await early, await late].flat();
+    expect(answers.filter(({ text }) => text === TEXT)).toHaveLength(40);
+    expect(answers.filter(({ xCache }) => xCache === "MISS")).toHaveLength(1);
+    await worker.settled();
+    expect((await worker.ask("/a")).xCache).toBe("HIT");
+    expect(machine.paths).toEqual(["/a"]);
+  });
+
+  test("do not wait for the one that came first, which may read when it likes, and gets all of it", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    const paused = worker.begin("/a");
+    const body = (await machine.hasAsked(1)).begin(HEAD);
+    for (let at = 0; at < TEXT.length; at += 50_000) body.push(Buffer.from(TEXT.slice(at, at + 50_000)));
+    body.end();
+    const first = (await paused).body!;
+    expect((await worker.ask("/a")).text).toBe(TEXT);
+    await machine.clock.advance(15_000);
+    expect(await worker.ask("/a")).toMatchObject({ xCache: "HIT", text: TEXT });
+    expect((await readWhole(first as never)).toString()).toBe(TEXT);
+    expect(machine.paths).toEqual(["/a"]);
+  });
+
+  test("get the new page if one of them has changed it since", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    const first = worker.begin("/a");
+    const asked = await machine.hasAsked(1);
+    const written = worker.ask("/a", {}, "PUT", "new");
+    (await machine.hasAsked(2)).answer("", {});
+    await written;
+    const body = asked.begin(HEAD);
+    await first;
+    const second = worker.ask("/a");
+    (await machine.hasAsked(3)).answer(TEXT.toUpperCase());
+    expect((await second).text).toBe(TEXT.toUpperCase());
+    body.fail(new Error("connection reset"));
+    await worker.settled();
+    expect(await worker.ask("/a")).toEqual({ status: 200, xCache: "HIT", text: TEXT.toUpperCase() });
+  });
+
+  test("get a part that would come much later from the origin, and one that comes soon from the file", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    const bytes = 6 * MIB;
+    const first = worker.begin("/a");
+    const film = (await machine.hasAsked(1)).begin({ ...PAGE, "content-length": String(bytes) });
+    film.push(Buffer.from(TEXT.slice(0, MIB)));
+    await first;
+    expect(await worker.ask("/a", { range: "bytes=10-13" })).toMatchObject({ xCache: "HIT", text: TEXT.slice(10, 14) });
+    const far = worker.ask("/a", { range: `bytes=${bytes - 2}-` });
+    const asked = await machine.hasAsked(2);
+    expect(asked.field("range")).toBe(`bytes=${bytes - 2}-`);
+    asked.answer("zz", { "content-range": `bytes ${bytes - 2}-${bytes - 1}/${bytes}` }, 206);
+    expect(await far).toEqual({ status: 206, xCache: "MISS", text: "zz" });
+    const soon = worker.ask("/a", { range: `bytes=${MIB}-${MIB + 3}` });
+    film.push(Buffer.from(TEXT.slice(MIB)));
+    expect(await soon).toMatchObject({ xCache: "HIT", text: TEXT.slice(MIB, MIB + 4) });
+    expect(machine.paths).toEqual(["/a", "/a"]);
+    film.fail(new Error("enough"));
+  });
+
+  test("learn it if it is cut off, the slow ones too, and the next one gets it whole", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    const paused = worker.begin("/a");
+    const body = (await machine.hasAsked(1)).begin(HEAD);
+    body.push(Buffer.from(TEXT.slice(0, MIB)));
+    const first = (await paused).body!;
+    const second = await worker.begin("/a");
+    body.fail(new Error("connection reset"));
+    await expect(readWhole(first as never)).rejects.toThrow();
+    await expect(readWhole(second.body as never)).rejects.toThrow();
+    const third = worker.ask("/a");
+    (await machine.hasAsked(2)).answer(TEXT);
+    expect(await third).toMatchObject({ xCache: "MISS", text: TEXT });
+  });
+});
