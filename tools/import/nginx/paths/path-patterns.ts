@@ -1,6 +1,6 @@
 import { mayTakeExponentialTime } from "#tidemark/internal";
 import { overEscapes, searched } from "./escapes.ts";
-import { encoded, sourceOf, type Token, tokenize } from "./tokens.ts";
+import { encoded, endOfGroup, sourceOf, type Token, tokenize } from "./tokens.ts";
 
 /**
  * Regular expressions of nginx (PCRE) as patterns of routes (URLPattern pathname syntax). A pattern matches whole
@@ -188,18 +188,7 @@ function alternativesOf(tokens: readonly Token[]): Token[][] {
   // `(a|b)` around the whole is the same as `a|b`.
   if (alternatives.length === 1) {
     const [only] = alternatives as [Token[]];
-    const isWrapped = only[0]?.source === "(?:" && only.at(-1)?.kind === "close" && closes(only, only.length - 1);
-    if (isWrapped) return alternativesOf(only.slice(1, -1));
+    if (only[0]?.source === "(?:" && endOfGroup(only, 0) === only.length - 1) return alternativesOf(only.slice(1, -1));
   }
   return alternatives;
-}
-
-/** Whether the group that the first token opens is closed by the token at `end` and not before. */
-function closes(tokens: readonly Token[], end: number): boolean {
-  let depth = 0;
-  for (const [index, { kind }] of tokens.entries()) {
-    if (kind === "open") depth++;
-    if (kind === "close" && --depth === 0) return index === end;
-  }
-  return false;
 }

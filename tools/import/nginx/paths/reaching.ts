@@ -1,4 +1,4 @@
-import { type Token, tokenize } from "./tokens.ts";
+import { endOfGroup, type Token, tokenize } from "./tokens.ts";
 
 /**
  * For an expression that is compared with a folder's path, `/blog/`, and with that of its index, `/blog/index.php`:
@@ -62,15 +62,6 @@ function withoutLooks(tokens: readonly Token[]): readonly Token[] | null {
 
 function isLook({ kind, source }: Token): boolean {
   return kind === "open" && source !== "(?:";
-}
-
-function endOfGroup(tokens: readonly Token[], start: number): number {
-  let depth = 0;
-  for (let at = start; at < tokens.length; at++) {
-    if (tokens[at]!.kind === "open") depth++;
-    if (tokens[at]!.kind === "close" && --depth === 0) return at;
-  }
-  return tokens.length;
 }
 
 /** The expression as a tree; `null` for unbalanced brackets. */

@@ -111,6 +111,16 @@ export function encoded(text: string): string {
   return text.replace(/[^\x21-\x7e]|["%<>]/gu, (character) => encodeURIComponent(character));
 }
 
+/** The place of the token that closes the group which the one at `start` opens; behind all tokens if none does. */
+export function endOfGroup(tokens: readonly Token[], start: number): number {
+  let depth = 0;
+  for (let at = start; at < tokens.length; at++) {
+    if (tokens[at]!.kind === "open") depth++;
+    if (tokens[at]!.kind === "close" && --depth === 0) return at;
+  }
+  return tokens.length;
+}
+
 /** The expression that tokens are. */
 export function sourceOf(tokens: readonly Token[]): string {
   return tokens.map(({ source }) => source).join("");
