@@ -137,6 +137,8 @@ describe("an expression of a location", () => {
     "/a",
     "^/[a-c_-]+$",
     "^/[+--]$",
+    "^/[\\+-\\.]$",
+    "^/[,-B]$",
     "^/api/v1\\.0/$",
     "a.*b",
     "^",
@@ -209,12 +211,22 @@ describe("an expression of a location", () => {
     expect(found).toEqual({ kind: "patterns", patterns: ["/caf%C3%A9.html"] });
   });
 
-  test.each(["(a)\\1", "b(?i)a", "(?i:a)", "a++", "(?>a)", "[[:space:]]", "\\p{L}", "\\K"])(
-    "%s cannot be expressed by a pattern",
-    (regex) => {
-      expect(regexPatterns(regex, { ignoreCase: false, prefix: null }).kind).toBe("unsupported");
-    },
-  );
+  test("may have a backslash before any character", () => {
+    const found = regexPatterns("^/\\😀$", { ignoreCase: false, prefix: null });
+    expect(found).toEqual({ kind: "patterns", patterns: ["/%F0%9F%98%80"] });
+  });
+
+  test.each([
+    ...["(a)\\1", "b(?i)a", "(?i:a)", "a++", "(?>a)", "\\p{L}", "\\h", "\\K", "a{,3}", "a{2, 3}", "a{ 2 }"],
+    ...["[[:space:]]", "[[:^alpha:]]", "[^\\x00-\\x7F]", "[\\h]", "[\\n]", "[\\p{L}]", "[\\Qa-z\\E]"],
+  ])("%s cannot be expressed by a pattern, and is not searched for in other texts", (regex) => {
+    expect(regexPatterns(regex, { ignoreCase: false, prefix: null }).kind).toBe("unsupported");
+    expect(portableRegex(regex, { ignoreCase: false })).toBe(null);
+  });
+
+  test("in a field's class may begin with ], which is another class in JavaScript", () => {
+    for (const regex of ["[^]a]", "[]a]"]) expect(portableRegex(regex, { ignoreCase: false })).toBe(null);
+  });
 });
 
 describe("an expression that no pattern can say", () => {

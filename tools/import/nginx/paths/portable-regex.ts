@@ -6,9 +6,10 @@ const PIECES = [
   String.raw`\(\?(?:[:=!]|<[=!]|P?<[A-Za-z_]\w*>)`,
   String.raw`\\[dDwWsSbB]`,
   String.raw`\\[^A-Za-z0-9]`,
-  String.raw`\[\^?(?:\\[dDwWsS]|\\[^A-Za-z0-9]|\[(?![:.=])|[^\]\\[])+\]`,
+  String.raw`\[(?!\^\])\^?(?:\\[dDwWsS]|\\[^A-Za-z0-9]|\[(?![:.=])|[^\]\\[])+\]`,
   String.raw`(?:[*+?]|\{\d+(?:,\d*)?\})\??(?!\+)`,
-  String.raw`[^\\[*+?(]`,
+  String.raw`[^\\[*+?({]`,
+  String.raw`\{(?![\d, \t]+\})`,
 ];
 const PORTABLE = new RegExp(`^(?:${PIECES.join("|")})*$`, "s");
 

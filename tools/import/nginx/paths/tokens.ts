@@ -16,14 +16,20 @@ const POSIX: Readonly<Record<string, string>> = {
   xdigit: "A-Fa-f0-9",
 };
 
+/** A quantifier from PCRE2 10.43 on, and text before: `{,3}`. */
+const NEWER_QUANTIFIER = /^\{[\d, \t]+\}/;
+
+/** Escapes in classes that JavaScript does not have, or for which it has no range: `\h`, `\x00`. */
+const OF_PCRE = /\\(?![dDwWsS])[\dA-Za-z]/;
+
 /** The tokens of an expression, or a construct that JavaScript does not have or that cannot match paths. */
 export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
   if (regex.startsWith("(?i)")) return tokenize(regex.slice("(?i)".length), true);
   const tokens: Token[] = [];
   const literal = (character: string) => {
-    const swapped = character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase();
     const escaped = encoded(character).replace(/[\^$\\.*+?()[\]{}|/]/g, "\\$&");
-    if (ignoreCase && /[a-z]/i.test(character)) tokens.push({ kind: "other", source: `[${character}${swapped}]` });
+    if (ignoreCase && /[a-z]/i.test(character))
+      tokens.push({ kind: "other", source: `[${character}${inOtherCase(character)}]` });
     else if (escaped.length > 2) tokens.push({ kind: "literal", source: `(?:${escaped})`, character });
     else tokens.push({ kind: "literal", source: escaped, character });
   };
@@ -38,14 +44,15 @@ export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
       const lazy = next === "?" ? "?" : "";
       tokens.push({ kind: "quantifier", source: quantifier + lazy });
       at += quantifier.length + lazy.length;
-    } else if (character === "\\") {
-      const letter = regex[at + 1] ?? "";
+    } else if (NEWER_QUANTIFIER.test(rest)) return found(NEWER_QUANTIFIER)!;
+    else if (character === "\\") {
+      const letter = found(/(?<=^\\)./su) ?? "";
       if (/[dDwWsSbB]/.test(letter)) tokens.push({ kind: "other", source: `\\${letter}` });
       else if (letter === "A") tokens.push({ kind: "start", source: "^" });
       else if (letter === "z" || letter === "Z") tokens.push({ kind: "end", source: "$" });
       else if (/[0-9A-Za-z]/.test(letter) || letter === "") return `\\${letter}`;
       else literal(letter);
-      at += 2;
+      at += 1 + letter.length;
     } else if (character === "(") {
       const opening = found(/^\((?:\?(?:P?<[A-Za-z_]\w*>|:|=|!|<=|<!))?/)!;
       if (opening === "(" && /[?*]/.test(regex[at + 1] ?? "")) return found(/^\([?*][^)]{0,8}/)!;
@@ -53,10 +60,10 @@ export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
       tokens.push({ kind: "open", source: isCapture ? "(?:" : opening });
       at += opening.length;
     } else if (character === "[") {
-      const written = found(/^\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/);
+      const written = found(/^\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]/);
       if (written === undefined) return "a [ without its ]";
       const text = written.replace(/\[:(\w+):\]/g, (whole, name: string) => POSIX[name] ?? whole);
-      if (/\[:\w+:\]/.test(text)) return /\[:\w+:\]/.exec(text)![0];
+      if (/\[:\^?\w+:\]/.test(text) || written.match(/\\./g)?.some((each) => OF_PCRE.test(each))) return written;
       tokens.push({ kind: "other", source: characterClass(text, ignoreCase) });
       at += written.length;
     } else {
@@ -83,24 +90,35 @@ function isExpression(tokens: readonly Token[]): boolean {
   }
 }
 
+const LETTERS = [
+  ["a", "z"],
+  ["A", "Z"],
+] as const;
+
+function inOtherCase(letter: string): string {
+  return letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
+}
+
+/** What a class has: a range, an escape, or a character. */
+const MEMBERS = /(\\[^\dA-Za-z]|[^\\])-(\\[^\dA-Za-z]|[^\\])|\\.|[^\\]/gs;
+
 /** `[a-z_-]` with the escapes that JavaScript's classes need. */
 function characterClass(text: string, ignoreCase: boolean): string {
   const isNegated = text.startsWith("[^");
   const members = text.slice(isNegated ? 2 : 1, -1);
   const escaped = (character: string) => (/[()[\]{}/\-\\|^]/.test(character) ? `\\${character}` : character);
+  const span = (from: string, to: string) => (from === to ? escaped(from) : `${escaped(from)}-${escaped(to)}`);
   const parts: string[] = [];
-  for (const [member] of members.matchAll(/\\.|[^\\]-[^\\\]]|[^\\]/gs)) {
-    if (/^\\[dDwWsS]$/.test(member)) parts.push(member);
-    else if (member.length === 3) {
-      parts.push(`${escaped(member[0]!)}-${escaped(member[2]!)}`);
-      if (ignoreCase && /^[a-z]-[a-z]$/.test(member)) parts.push(member.toUpperCase());
-      if (ignoreCase && /^[A-Z]-[A-Z]$/.test(member)) parts.push(member.toLowerCase());
-    } else {
-      const character = member.at(-1)!;
-      parts.push(escaped(character));
-      if (ignoreCase && /[a-z]/i.test(character)) {
-        parts.push(character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase());
-      }
+  for (const [member, first = member, last = first] of members.matchAll(MEMBERS)) {
+    if (/^\\[dDwWsS]$/.test(member)) {
+      parts.push(member);
+      continue;
+    }
+    const [from, to] = [first.at(-1)!, last.at(-1)!];
+    parts.push(span(from, to));
+    for (const [least, most] of ignoreCase ? LETTERS : []) {
+      const [low, high] = [from > least ? from : least, to < most ? to : most];
+      if (low <= high) parts.push(span(inOtherCase(low), inOtherCase(high)));
     }
   }
   return `[${isNegated ? "^" : ""}${[...new Set(parts)].join("")}]`;
