@@ -386,6 +386,11 @@ describe("a file that cannot be imported is refused with its place", () => {
       `http {\nserver {\nlocation / { ${CACHED} }\n`,
       /^nginx\.conf:2: the block of "server" is not closed/,
     ],
+    [
+      "a key of a map in another encoding than UTF-8, but not a comment",
+      `# caf\uFFFD\nmap $uri $skip {\n/caf\uFFFD 1; }`,
+      /^nginx\.conf:3: "\/caf\uFFFD" is not UTF-8/,
+    ],
     ["a brace too many", `${server(`location / { ${CACHED} }`)}\n}\n`, /^nginx\.conf:\d+: there is an extra "}"/],
     [
       "an include that is not there",

@@ -30,6 +30,9 @@ const TOKEN = new RegExp(
   "sy",
 );
 
+/** What reading a file makes of bytes that are not UTF-8: nginx compares these, and the import could not tell which. */
+const NOT_UTF8 = "\uFFFD";
+
 /** Parses one file. Throws `ImportError` with file and line. */
 export function parseStatements(text: string, file: string): readonly Statement[] {
   const refuse = (message: string, line: number): never => {
@@ -60,6 +63,7 @@ export function parseStatements(text: string, file: string): readonly Statement[
       words = [];
     } else if (blanks === undefined) {
       const found = double ?? single ?? word ?? refuse(withoutQuote(text.slice(at)), line);
+      if (found.includes(NOT_UTF8)) refuse(`${JSON.stringify(found)} is not UTF-8. Write the file in UTF-8`, line);
       if (words.length === 0) begunAt = line;
       words.push(unescaped(found));
     }
