@@ -69,6 +69,20 @@ export class LockFolder {
     return new LockFolder(path);
   }
 
+  /** The folder before it can be used. Only its path may be. */
+  static at(path: string): LockFolder {
+    return new LockFolder(path);
+  }
+
+  /** Whether workers of this user keep their locks there. */
+  static isInUse(path: string): boolean {
+    try {
+      return readdirSync(LockFolder.open(path).path).some((name) => name.endsWith(SOCKET));
+    } catch {
+      return false; // nobody can
+    }
+  }
+
   /** The paths of this user's folders for other caches, if this one is in memory. */
   others(): string[] {
     const user = NAME_IN_MEMORY.exec(basename(this.path))?.[1];

@@ -97,7 +97,8 @@ interface OwnLock {
 export class MachineFetches {
   readonly #folder: LockFolder;
   readonly #owner: string;
-  #server: Server;
+  /** `null` before the folder could be used for the first time. */
+  #server: Server | null = null;
   readonly #clock: Clock;
   readonly #say: (line: string) => void;
   readonly #held = new Map<string, OwnLock>();
@@ -114,31 +115,34 @@ export class MachineFetches {
   #isRetired = false;
   #isClosed = false;
 
-  private constructor(folder: LockFolder, owner: string, server: Server, { clock, say }: MachineFetchesParts) {
+  private constructor(folder: LockFolder, owner: string, { clock, say }: MachineFetchesParts) {
     this.#folder = folder;
     this.#owner = owner;
-    this.#server = server;
     this.#clock = clock;
     this.#say = say;
-    this.#listensWith(server);
   }
 
-  /** `undefined` if no place can be used, which it says. */
-  static async start(parts: MachineFetchesParts): Promise<MachineFetches | undefined> {
+  /** If no place can be used, it says so, and tries the last one again later, or the one where other workers are. */
+  static async start(parts: MachineFetchesParts): Promise<MachineFetches> {
     const owner = `${process.pid}-${randomUUID().slice(0, 8)}`;
     const faults: string[] = [];
-    for (const place of parts.places) {
+    let place = "";
+    for (place of parts.places) {
       try {
         const { folder, server } = await listenIn(place, owner);
-        const fetches = new MachineFetches(folder, owner, server, parts);
+        const fetches = new MachineFetches(folder, owner, parts);
+        fetches.#listensWith(server);
         void fetches.#sweepAll().catch(() => undefined);
         return fetches;
       } catch (cause) {
         faults.push(`${place} (${messageOf(cause)})`);
+        if (LockFolder.isInUse(place)) break;
       }
     }
     parts.say(`${EACH_FOR_ITSELF}, because they cannot keep locks in ${faults.join(" or in ")}.`);
-    return undefined;
+    const fetches = new MachineFetches(LockFolder.at(place), owner, parts);
+    fetches.#retryAt = parts.clock.now() + RETRY_MS;
+    return fetches;
   }
 
   /** `isStored`: whether the shared tier has an entry under a key. */
@@ -172,8 +176,8 @@ export class MachineFetches {
     for (const held of [...this.#held.values()]) this.#end(held, "failed");
     for (const neighbour of this.#neighbours.values()) neighbour.close();
     for (const socket of this.#sockets) socket.destroySoon();
-    this.#server.close();
-    if (this.#folder.leave()) return;
+    this.#server?.close();
+    if (this.#server === null || this.#folder.leave()) return;
     await this.#sweepFolder();
     this.#folder.leave();
   }
@@ -383,7 +387,7 @@ export class MachineFetches {
     this.#retryAt = now + RETRY_MS;
     try {
       LockFolder.open(this.#folder.path).tryOut(this.#owner); // while the folder is full, waiting workers keep their connections to this socket
-      this.#server.close();
+      this.#server?.close();
       const { server } = await listenIn(this.#folder.path, this.#owner);
       if (this.#isClosed) return void server.close();
       this.#listensWith(server);

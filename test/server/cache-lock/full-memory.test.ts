@@ -100,6 +100,19 @@ describe.skipIf(!canMount)(canMount ? "workers whose locks lie in memory that is
     expect(machine.said).toEqual([]);
   });
 
+  test("wait for room where the other workers are, rather than use another place alone", async () => {
+    const places = [locks, join(machine.pages, "being-fetched")];
+    const other = await worker(places);
+    fill();
+    const workers = [other, await worker(places)];
+    free();
+    await machine.clock.advance(5_000);
+    await askAnew(workers[1]!); // which begins a try
+    await settle();
+    expect(machine.said).toEqual([expect.stringMatching(/^Each worker asks the origin for itself, /), AGAIN]);
+    await fetchOnce("/shared", workers);
+  });
+
   test("use the next place if the first is full when they start, and say so if there is none", async () => {
     mkdirSync(locks, { mode: 0o700, recursive: true });
     fill();

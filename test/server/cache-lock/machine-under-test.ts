@@ -123,7 +123,7 @@ export class MachineUnderTest {
 
   /** What a worker shares that serves no site. */
   async fetches(): Promise<MachineFetches> {
-    const fetches = (await MachineFetches.start({ places: [this.locks], clock: this.clock, say: () => undefined }))!;
+    const fetches = await MachineFetches.start({ places: [this.locks], clock: this.clock, say: () => undefined });
     onTestFinished(() => fetches.close());
     return fetches;
   }
@@ -139,13 +139,13 @@ export class MachineUnderTest {
     }).ofSite(name);
     const say = (line: string) => void this.said.push(line);
     const fetches = await MachineFetches.start({ places, clock: this.clock, say });
-    onTestFinished(() => fetches?.close());
+    onTestFinished(() => fetches.close());
     const url = "http://origin.internal";
     const isolate = startNodeIsolate(compileSite({ origin: url, hosts: [HOST], ...given }, {}), {
       clock: this.clock,
       random: Math.random,
       sharedTier: afterLook || afterWrite ? heldBack(tier, afterLook, afterWrite) : tier,
-      fetchesElsewhere: fetches?.ofSite(name, (key) => tier.hasEntry(key)),
+      fetchesElsewhere: fetches.ofSite(name, (key) => tier.hasEntry(key)),
       origin: {
         url,
         fetch: (request) => {

@@ -641,21 +641,35 @@ describe("several workers of a machine", () => {
     }
     mend(machine.locks);
     await machine.clock.advance(ms);
-    for (const worker of [one, other]) {
+    await expectToShareAgain(machine, [one, other]);
+  });
+
+  test("share fetches later if no place could be used when they started", async () => {
+    const machine = await MachineUnderTest.start();
+    writeFileSync(machine.locks, "");
+    const workers = [await machine.worker(), await machine.worker()];
+    rmSync(machine.locks);
+    await machine.clock.advance(5_000);
+    await expectToShareAgain(machine, workers);
+  });
+
+  async function expectToShareAgain(machine: MachineUnderTest, workers: readonly WorkerOfMachine[]): Promise<void> {
+    for (const worker of workers) {
       const [path, asked] = [`/${machine.asked.length}`, machine.asked.length + 1];
       const trying = worker.ask(path);
       (await machine.hasAsked(asked)).answer("v1");
       await trying;
     }
     const again = "Workers share their fetches again.";
-    await until(() => machine.said.filter((line) => line === again).length === 2);
-    const answers = [one.many(5, "/a"), other.many(5, "/a")];
-    const asked = await machine.hasAsked(5);
+    await until(() => machine.said.filter((line) => line === again).length === workers.length);
+    const before = machine.asked.length;
+    const answers = workers.map((worker) => worker.many(5, "/a"));
+    const asked = await machine.hasAsked(before + 1);
     await settle();
     asked.answer("v2");
     expect(texts((await Promise.all(answers)).flat())).toEqual(["200 v2"]);
-    expect(machine.asked).toHaveLength(5);
-  });
+    expect(machine.asked).toHaveLength(before + 1);
+  }
 
   test("share a fetch again of a page whose lock could not be released", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
