@@ -33,6 +33,19 @@ test("a repeated report counts once, also after the log has restarted", () => {
   expect(ledger.read(HOUR_MS, null).counts).toMatchObject({ requests: 20, answers: { HIT: 14, MISS: 6 } });
 });
 
+test.each(["", "{", '{"counts":\0'])("a row that the disk has damaged to %j is lost, and no other", (tally) => {
+  const world = ledgerAt();
+  const { ledger, database } = world;
+  ledger.take(report());
+  database.prepare("UPDATE ledger SET tally = ? WHERE span <= ?").run(tally, MINUTE_MS);
+  expect(ledger.read(null, null).counts.requests).toBeUndefined();
+  expect(ledger.read(3 * DAY_MS, null).counts.requests).toBe(10);
+  ledger.take(report({ number: 2 }));
+  expect(ledger.read(null, null).counts.requests).toBe(10);
+  expect(ledger.read(HOUR_MS, null).counts.requests).toBe(10);
+  expect(ledger.read(3 * DAY_MS, null).counts.requests).toBe(20);
+});
+
 test("each period has the counts of its spans, and the totals have all of them", () => {
   const world = ledgerAt();
   const { ledger } = world;

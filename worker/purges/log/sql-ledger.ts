@@ -65,7 +65,7 @@ type TopKind = keyof TopLists;
 interface LedgerRow {
   readonly at: number;
   readonly pop: string;
-  /** A `Span` as JSON. */
+  /** A `Span` as JSON. A row in which a disk has damaged that is passed over, because it would stop all counts. */
   readonly tally: string;
 }
 
@@ -157,10 +157,10 @@ export class SqlLedger {
         if (span.top) top = mergeTop(top, span.top);
         continue;
       }
+      addCounts(sum.counts, span.counts);
       pops[rowPop] = addCounts(pops[rowPop] ?? {}, span.counts);
       if (lastMs !== null) spans.set(at, addCounts(spans.get(at) ?? {}, countsOverTime(span.counts)));
     }
-    for (const counts of Object.values(pops)) addCounts(sum.counts, counts);
     return {
       from,
       to: now,
@@ -213,14 +213,17 @@ export class SqlLedger {
   }
 
   #row(spanMs: number, at: number, pop: string): Span | undefined {
-    const [row] = this.#sql.exec("SELECT tally FROM ledger WHERE span = ? AND at = ? AND pop = ?", spanMs, at, pop);
+    const [row] = this.#sql.exec(
+      "SELECT tally FROM ledger WHERE span = ? AND at = ? AND pop = ? AND json_valid(tally)",
+      ...[spanMs, at, pop],
+    );
     return row && (JSON.parse(row.tally as string) as Span);
   }
 
   /** One by one: all rows of a time may be more than the object's memory holds. */
   #rows(spanMs: number, from: number, pop: string | null): Iterable<LedgerRow> {
     return this.#sql.iterate<LedgerRow>(
-      "SELECT at, pop, tally FROM ledger WHERE span = ? AND at >= ? AND pop = ifnull(?, pop) ORDER BY at",
+      "SELECT at, pop, tally FROM ledger WHERE span = ? AND at >= ? AND pop = ifnull(?, pop) AND json_valid(tally) ORDER BY at",
       ...[spanMs, from, pop],
     );
   }
