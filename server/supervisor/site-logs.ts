@@ -21,7 +21,7 @@ import type { GrantAtStart } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import type { ServedLog } from "../log/log-keeper.ts";
 import { LogServer } from "../log/log-server.ts";
-import { refusesWrites } from "../log/storage-error.ts";
+import { refusesWrites, storageErrorOf } from "../log/storage-error.ts";
 import { LogChangedError } from "../postgres/machine-note.ts";
 import { type LogOptions, openLog } from "./open-log.ts";
 import type { LogOfSite } from "./process-messages.ts";
@@ -253,7 +253,7 @@ export class SiteLogs {
         purgesTaken: () => report({ kind: "purges-taken", site: site === ONLY_SITE ? null : site }),
         purged: (...purge) => this.#passOn(site, ...purge),
       });
-      await server.listen(folder.socketPath);
+      await server.listen(folder.socketPath).catch((cause) => Promise.reject(storageErrorOf(folder.path, cause)));
       return { folder, keeper, server };
     } catch (cause) {
       await keeper?.close();

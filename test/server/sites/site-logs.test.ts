@@ -195,7 +195,9 @@ describe("the logs of several sites", () => {
   test("a log that workers cannot reach is opened once they can", async () => {
     const inTheWay = join(folder, "blog", "log.sock");
     mkdirSync(inTheWay, { recursive: true });
-    await expect(logs.open(grants(...SITES))).rejects.toThrow("EADDRINUSE");
+    await expect(logs.open(grants(...SITES))).rejects.toThrow(
+      `The purge log in ${join(folder, "blog")}: it cannot be used (listen EADDRINUSE: `,
+    );
     rmdirSync(inTheWay);
     await logs.open(grants(...SITES));
     expect(logs.of(grants(...SITES))).toHaveLength(2);
