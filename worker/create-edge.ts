@@ -15,7 +15,7 @@ import { CacheApiTier } from "./runtime/cache-api-tier.ts";
 import { OriginFetch } from "./runtime/origin-fetch.ts";
 import { runtimeBodies } from "./runtime/runtime-bodies.ts";
 import { toWebResponse } from "./runtime/web-answer.ts";
-import type { CheckedSite } from "./site/check-site.ts";
+import { type CheckedSite, checkSite } from "./site/check-site.ts";
 import { refuseServerSettings } from "./site/refuse-server-settings.ts";
 import { compileChecked, compileSite, type Site, type SiteOverrides } from "./site/site.ts";
 import { SiteError } from "./site/site-error.ts";
@@ -81,7 +81,7 @@ export interface EdgeHooks {
 
 /** Like `createEdge`, with parts of the platform replaced. */
 export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
-  compileSite(siteInput, {}); // so that a mistake ends the start, and not the first request
+  checkSite(siteInput); // so that a mistake ends the start, and not the first request, unless variables may correct it
   return edgeOf(hooks.compile ?? ((overrides) => compileSite(siteInput, overrides)), hooks);
 }
 

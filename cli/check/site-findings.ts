@@ -7,8 +7,10 @@ import { placeIn, type WranglerSettings } from "./wrangler-settings.ts";
 export function siteFindings(config: string, entry: string, settings: WranglerSettings, review: SiteReview): Finding[] {
   const where = placeIn(config, settings);
   if (review.errors.length > 0) {
-    // The file's own rules were valid for createEdge, so a variable has made them invalid.
-    return review.errors.map(({ path, message }) => problem(`${where}, vars`, `${path}: ${message}`));
+    const isOfVars = Object.keys(settings.vars).some((name) => name.startsWith("TIDEMARK_"));
+    return review.errors.map(({ path, message }) =>
+      problem(isOfVars ? `${where}, vars` : entry, `${path}: ${message}`),
+    );
   }
   const service = review.originService;
   const findings = review.shadowed.map((route) => problem(`${entry}, routes[${route.index}]`, neverMatches(route)));

@@ -11,6 +11,12 @@ export interface ConfiguredSite {
   readonly dashboard: boolean;
 }
 
+/** What outranks the file. */
+interface Overrides {
+  readonly origin?: string | undefined;
+  readonly publicUrl?: string | undefined;
+}
+
 /** Here nobody knows what it has. */
 const ENV = `
   export const env = new Proxy({}, {
@@ -37,10 +43,10 @@ const withoutRuntime: Plugin = {
  */
 const OWN_URL_PATTERN = "const URLPattern = globalThis.URLPattern ?? class {};";
 
-/** Reads and checks the site's rules. Throws `ConfigFileError`. */
-export async function loadSite(file: string, withinMs?: number): Promise<ConfiguredSite> {
+/** Reads and checks the site's rules, with what outranks them. Throws `ConfigFileError`. */
+export async function loadSite(file: string, overrides: Overrides = {}, withinMs?: number): Promise<ConfiguredSite> {
   expectConfigFile(file);
-  let module: { default?: unknown; compileSite: (site: SiteInput, overrides: object) => unknown };
+  let module: { default?: unknown; compileSite: (site: SiteInput, overrides: Overrides) => unknown };
   const fault = (error: unknown) => new ConfigFileError(faultOf(file, error), { cause: withoutData(error) });
   try {
     const result = await build({
@@ -64,7 +70,7 @@ export async function loadSite(file: string, withinMs?: number): Promise<Configu
     throw new ConfigFileError(`${file}: ${words}; found ${JSON.stringify(site.origin)}`);
   }
   try {
-    module.compileSite(site as SiteInput, {}); // for the mistakes that only the whole of the rules shows
+    module.compileSite(site as SiteInput, overrides); // for the mistakes that only the whole of the rules shows
   } catch (error) {
     throw fault(error);
   }

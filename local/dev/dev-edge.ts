@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { ConfigFileError } from "../../package/config-file-error.ts";
 import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
 import { roundTripsOf } from "../cdn/latency.ts";
-import { type ConfiguredSite, loadSite } from "../config/config-file.ts";
 import { bundleWorker, bundlingFault, type EntryCode, watchWorker } from "../runtime/bundle.ts";
 import { LOG_WORKER, LogAddress } from "../runtime/log-address.ts";
 import {
@@ -32,8 +31,8 @@ export interface DevEdgeOptions {
   /** The file with the site's rules; `null` for none. */
   readonly configFile: string | null;
   readonly origin: string;
-  /** The origin once the config has changed. What it throws is told, and the earlier rules stay in force. */
-  readonly originOf: (site: ConfiguredSite) => string;
+  /** Reads the changed config, and resolves to the origin. What it throws is told, and the earlier rules stay in force. */
+  readonly originNow: () => Promise<string>;
   readonly token: string;
   /** One edge without a region, or one for each region. Those with a region share a purge log. */
   readonly pops: readonly DevPop[];
@@ -76,9 +75,9 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
   let outdate = (): void => undefined;
   const runScript = async (script: string, outdated: Promise<null>) => {
     if (group) {
-      const site = await Promise.race([outdated, loadSite(configFile!)]);
-      if (site === null) return;
-      await group.reload({ script, origin: options.originOf(site) });
+      const changed = await Promise.race([outdated, options.originNow()]);
+      if (changed === null) return;
+      await group.reload({ script, origin: changed });
       printLine(`${configFile} has changed: its rules are in force. Stored responses keep their lifetimes and tags.`);
     } else {
       group = await EdgeGroup.start({ script, origin }, hosts, home.path, options);

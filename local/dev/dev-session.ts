@@ -54,10 +54,13 @@ export async function startDevSession(options: DevSessionOptions, demoSite: Demo
   };
   const demo = chosenOrigin === demoSite?.origin ? await demoSite.start(demoEdge, printLine) : null;
   const origin = demo?.origin ?? chosenOrigin;
-  const originOf = (site: ConfiguredSite) => demo?.origin ?? options.origin ?? addressOfSite(site, configFile);
+  const originNow = async () => {
+    const site = await loadWith(options, configFile!);
+    return demo?.origin ?? options.origin ?? addressOfSite(site, configFile);
+  };
   let edge: DevEdge;
   try {
-    const where = { configFile, origin, originOf, token, namedTokens, loginCode, pops, publicUrl, latency, persist };
+    const where = { configFile, origin, originNow, token, namedTokens, loginCode, pops, publicUrl, latency, persist };
     edge = await startDevEdge({ ...where, onEntry, onTraffic, printLine });
   } catch (error) {
     await demo?.stop();
@@ -101,7 +104,8 @@ interface ChosenSite {
 }
 
 /** Finds rules and origin. The demo's rules apply only to the demo, not to another origin. */
-async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoSite | null): Promise<ChosenSite> {
+async function chooseSite(options: DevSessionOptions, demoSite: DemoSite | null): Promise<ChosenSite> {
+  const { config, origin } = options;
   const configFile = config ?? defaultConfig();
   if (origin !== undefined && configFile === null) return { configFile, origin, hasDashboard: true };
   if (configFile === null) {
@@ -110,7 +114,7 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
         "or a file with its rules, with --config FILE. npx tidemark init writes one.",
     );
   }
-  const site = await loadSite(configFile);
+  const site = await loadWith(options, configFile);
   const chosenOrigin = origin ?? addressOfSite(site, configFile);
   const isForTheDemo = config === undefined && site.origin === demoSite?.origin;
   const isWithoutRules = isForTheDemo && chosenOrigin !== site.origin;
@@ -119,6 +123,10 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
     origin: chosenOrigin,
     hasDashboard: isWithoutRules || site.dashboard,
   };
+}
+
+function loadWith({ origin, publicUrl }: DevSessionOptions, configFile: string): Promise<ConfiguredSite> {
+  return loadSite(configFile, { origin, publicUrl: publicUrl ?? undefined });
 }
 
 /** Throws `DevError` for a service, which has no address here. */

@@ -24,8 +24,9 @@ beforeAll(async () => {
     contents: `
       import { createEdge } from "tidemark/worker";
       export { PurgeLog } from "tidemark/worker";
-      export default createEdge({ origin: "https://origin.example.com", doors: { varnish: true } });`,
+      export default createEdge({ origin: "https://${HOST}", hosts: ["${HOST}"], doors: { varnish: true } });`,
   });
+  // An origin that is the site itself is valid only because a variable outranks it.
   variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
   edge = await startEdgeRuntime(
     { script, variables, purgeLog: false },

@@ -289,8 +289,14 @@ export const findingCases: readonly FindingCase[] = [
   { name: "a domain beside workers.dev", settings: { isOnWorkersDev: true }, finds: [] },
   {
     name: "an error that a variable makes",
+    settings: { vars: { TIDEMARK_ORIGIN: "https://www.example.com" } },
     review: { errors: [{ path: "origin", message: "is wrong" }], namesHosts: false },
     finds: [/^problem {2}wrangler\.toml, vars: origin: is wrong$/],
+  },
+  {
+    name: "an error that no variable corrects",
+    review: { errors: [{ path: "origin", message: "is wrong" }], namesHosts: false },
+    finds: [/^problem {2}worker\.ts: origin: is wrong$/],
   },
   {
     name: "a route that never matches",

@@ -389,7 +389,15 @@ describe("tidemark dev", () => {
     const file = join(folder, "site.ts");
     writeFileSync(file, `setInterval(() => {}, 1000).unref(); await new Promise(() => {});\nexport default {};\n`);
     const words = `${file}: the file has not loaded within 0.1 s; it must not wait for anything, nor have very many routes`;
-    await expect(loadSite(file, 100)).rejects.toThrow(words);
+    await expect(loadSite(file, {}, 100)).rejects.toThrow(words);
+  });
+
+  test("judges a config with the settings that outrank it", { tags: ["deep"] }, async () => {
+    const file = config('{ origin: "https://www.example.test", hosts: ["www.example.test"] }');
+    expect(await loadSite(file, { origin: "http://127.0.0.1:1" })).toEqual({
+      origin: "https://www.example.test",
+      dashboard: true,
+    });
   });
 
   test.each([
