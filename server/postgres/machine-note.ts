@@ -104,7 +104,7 @@ export class MachineNote {
     if (before !== null && !isOfAnotherLog && before.seq >= position.seq) return false;
     const left = isOfAnotherLog ? [...this.#note.left, before.logId].slice(-MAX_LEFT) : this.#note.left;
     this.#note = { ...this.#note, position, left };
-    this.#write(isOfAnotherLog);
+    this.#write(left.length > 0);
     return isOfAnotherLog;
   }
 
@@ -123,8 +123,8 @@ export class MachineNote {
   }
 
   /**
-   * A position that is lost with the power is behind the log, which means nothing. A log that was left must not be lost. If
-   * the disk fails, memory has the note for as long as the process lives.
+   * A position that is lost with the power is behind the log, which means nothing. A log that was left must not be lost, also
+   * not with an emptied note of a later position. If the disk fails, memory has the note for as long as the process lives.
    */
   #write(isDurable: boolean): void {
     if (this.#path === null) return;
