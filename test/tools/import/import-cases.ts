@@ -400,6 +400,11 @@ export const importCases: readonly ImportCase[] = [
     routes: { "/%A9x": null, "/x/y": STORES },
   },
   {
+    name: "a condition on bytes of a path",
+    server: `location / { ${CACHED} if ($uri ~ \\bsecret) { set $skip 1; } proxy_no_cache $skip; }`,
+    routes: { "/%C3%A9secret": null, "/x/y": STORES },
+  },
+  {
     name: "a location that disregards letter case by itself",
     server: `location / { ${CACHED} } location ~ (?i)^/account/ { proxy_pass http://10.0.0.1; }`,
     routes: { "/Account/x": null, "/x": STORES },

@@ -375,6 +375,12 @@ export const mutants: Mutants = {
       by: "return false",
       foundBy: "import: lookbehinds over bytes of a path",
     },
+    "a condition does not see escapes as text": {
+      in: "importRoutes",
+      replace: "flatMap(({ imported }) => imported.passed)",
+      by: "flatMap(() => [])",
+      foundBy: "import: a condition on bytes of a path",
+    },
     "a path as it was sent has bytes": {
       in: "whereTarget",
       replace: "isSent: true",

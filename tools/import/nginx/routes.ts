@@ -8,6 +8,7 @@ import type { Directive } from "./files/directives.ts";
 import { passedFolders } from "./folders.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { type ImportedLocation, importLocation } from "./import-location.ts";
+import type { PassedPaths } from "./location/bypass.ts";
 import { isRegex, type Location } from "./locations.ts";
 import { seesEscapes } from "./paths/escapes.ts";
 import { joinedPaths, joinedPatterns } from "./paths/joined-paths.ts";
@@ -59,7 +60,11 @@ export function importRoutes(locations: readonly Location[], facts: Facts): Impo
   }
   for (const [location, read] of reads) passBehindWider(location, read, order);
   const routes = order.flatMap((match) => routesOf(match, reads.get(match.location)!));
-  const spellings = ofOtherSpellings(routes, locations, facts.server);
+  const counting = [
+    ...ofLocations(locations),
+    ...[...reads.values()].flatMap(({ imported }) => imported.passed),
+  ].filter(countsBytes);
+  const spellings = ofOtherSpellings(routes, counting.length > 0, facts.server);
   const all = withoutShadowed([...spellings, ...ofRedirects(routes, locations), ...routes]);
   const end = all.some(({ value }) => value.match === "/*") ? null : ofNoLocation(facts.server);
   return {
@@ -72,7 +77,7 @@ export function importRoutes(locations: readonly Location[], facts: Facts): Impo
         ...ofStoringNothing(location, own, because),
         ...ofFiles(location, own),
       ]),
-      ...ofCountedBytes(spellings, locations),
+      ...ofCountedBytes(spellings, counting),
       ...(end === null ? [] : [end.difference]),
     ],
   };
@@ -197,27 +202,32 @@ function routesOf(match: OrderedMatch, { all, imported, because }: Read): Routes
  * nginx reads `//` as `/` and decodes escapes before it chooses a location; the edge does neither. Such paths are not
  * stored if they could belong to another location.
  */
-function ofOtherSpellings(routes: Routes, locations: readonly Location[], { source: { place } }: Directive): Routes {
+function ofOtherSpellings(routes: Routes, isCounting: boolean, { source: { place } }: Directive): Routes {
   if (new Set(routes.map(({ value: { match, ...rules } }) => JSON.stringify(rules))).size < 2) return [];
-  const patterns = locations.some(countsBytes) ? [...SPELLINGS, ANY_ESCAPE] : SPELLINGS;
+  const patterns = isCounting ? [...SPELLINGS, ANY_ESCAPE] : SPELLINGS;
   const text = "server (nginx reads // as / and decodes escapes, and then takes another location)";
   return patterns.map((match) => ({ value: { match, pass: true }, from: [{ place, text }] }));
 }
 
 const ANY_ESCAPE = "/*%(.*)";
 
-function countsBytes(location: Location): boolean {
-  const { kind, text } = location;
-  const tokens = isRegex(location) ? tokenize(text, kind === "regex-ignoring-case") : "";
+function ofLocations(locations: readonly Location[]): PassedPaths[] {
+  return locations.filter(isRegex).map(({ kind, text, directive: { source } }) => {
+    return { regex: text, ignoreCase: kind === "regex-ignoring-case", from: [source] };
+  });
+}
+
+function countsBytes({ regex, ignoreCase, isSent = false }: Expression): boolean {
+  const tokens = isSent ? "" : tokenize(regex, ignoreCase);
   return typeof tokens !== "string" && seesEscapes(tokens);
 }
 
-function ofCountedBytes(spellings: Routes, locations: readonly Location[]): Difference[] {
+function ofCountedBytes(spellings: Routes, counting: readonly PassedPaths[]): Difference[] {
   if (spellings.length === 0) return [];
   const why =
     "nginx compares the bytes of characters outside of ASCII, which routes see as escapes. This expression may tell them apart, so paths with such characters are not stored.";
-  return locations.filter(countsBytes).map(({ directive: { source } }) => {
-    return { kind: "changed", source, why, aspects: ["stored"], affects: { routes: [ANY_ESCAPE] } };
+  return counting.map(({ from }) => {
+    return { kind: "changed", source: from.at(-1)!, why, aspects: ["stored"], affects: { routes: [ANY_ESCAPE] } };
   });
 }
 
