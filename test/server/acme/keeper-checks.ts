@@ -180,6 +180,35 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(at(scene)[1]).toBeLessThanOrEqual(moment + MINUTE);
   },
 
+  "a certificate is renewed in its window once, also if the authority does not name the window again": async (
+    scene,
+  ) => {
+    const window = { startAt: STARTED_AT + 10 * DAY, endAt: STARTED_AT + 10 * DAY + 1 };
+    scene.authority.info = { window, againInMs: DAY };
+    await scene.start();
+    await scene.pass(10 * DAY - HOUR);
+    scene.authority.info = null;
+    await scene.pass(7 * HOUR);
+    expect(at(scene)).toEqual([0, 10 * DAY]);
+    expect(scene.authority.asked.at(-1)).toBe(certificateId(scene.kept())); // the window of the new one is its own
+    await scene.pass(29 * DAY);
+    expect(scene.authority.orders).toHaveLength(2);
+  },
+
+  "a certificate whose authority wants to be asked each hour for its window is renewed within the hour": async (
+    scene,
+  ) => {
+    scene.authority.info = {
+      window: { startAt: STARTED_AT + 40 * DAY, endAt: STARTED_AT + 41 * DAY },
+      againInMs: HOUR,
+    };
+    await scene.start();
+    await scene.pass(DAY + 90 * MINUTE);
+    scene.authority.info = { window: { startAt: 0, endAt: 1 }, againInMs: HOUR };
+    await scene.pass(HOUR);
+    expect(at(scene)[1]).toBe(DAY + 2 * HOUR);
+  },
+
   "a certificate stays in place while it cannot be renewed; its owner is told, and warned when a third is left": async (
     scene,
   ) => {
