@@ -343,6 +343,50 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
       expect(readdirSync(scene.folder.path).filter((file) => file.endsWith(".pem")).length).toBe(10);
     },
 
+  "an authority that has answered since is asked after a minute if it is out of reach again": async (scene) => {
+    const { orders } = scene.authority;
+    scene.authority.refuses = () => UNREACHABLE;
+    await scene.start();
+    await scene.pass(MINUTE);
+    for (const [answer, next] of [
+      [null, "next.example.com"],
+      [NO_ROUTE, "last.example.com"],
+    ] as const) {
+      scene.authority.refuses = () => answer;
+      await scene.pass(2 * MINUTE);
+      scene.authority.refuses = () => UNREACHABLE;
+      const asked = orders.length;
+      scene.names = [next];
+      scene.keeper?.look();
+      await scene.pass(MINUTE);
+      expect(orders.slice(asked).map(({ name }) => name)).toEqual([next, next]);
+    }
+  },
+
+  "an authority that was out of reach is asked at once when the owner wants it, and by the next process": async (
+    scene,
+  ) => {
+    scene.authority.refuses = () => UNREACHABLE;
+    await scene.start();
+    await scene.pass(3 * MINUTE);
+    scene.keeper?.tryAgain();
+    await scene.pass(0);
+    expect(at(scene)).toEqual([0, MINUTE, 3 * MINUTE, 3 * MINUTE]);
+    scene.authority.refuses = () => null;
+    await scene.start();
+    expect(scene.kept()).toContain("BEGIN CERTIFICATE");
+  },
+
+  "an authority that the owner wants to be asked is asked after short pauses again": async (scene) => {
+    scene.authority.refuses = () => NO_ROUTE;
+    await scene.start();
+    await scene.pass(69 * MINUTE);
+    scene.keeper?.tryAgain();
+    await scene.pass(15 * MINUTE);
+    const attempts = at(scene).filter((_, index) => index % 2 === 0);
+    expect(attempts.map((ms) => ms / MINUTE)).toEqual([0, 15, 45, 69, 84]);
+  },
+
   "an authority that names a limit is left alone: for that name as long as it says, for the others an hour": async (
     scene,
   ) => {
