@@ -101,6 +101,18 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
       expect(scene.reloads).toBe(3);
     },
 
+  "a name without a certificate goes before all that have one": async (scene) => {
+    const old = Array.from({ length: 9 }, (_, index) => `site-${index}.example.com`);
+    scene.names = old;
+    await scene.start();
+    await scene.pass(29.5 * DAY + HOUR);
+    scene.names = [...old, NAME];
+    await scene.pass(5 * HOUR);
+    const { orders } = scene.authority;
+    expect(orders).toHaveLength(19);
+    expect(orders[9]!.name).toBe(NAME);
+  },
+
   "a certificate is renewed when a third of its lifetime is left, with a new key, and names the one that it replaces":
     async (scene) => {
       await scene.start();
@@ -423,6 +435,20 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.pass(30 * MINUTE);
     const again = limited.slice(0, 5);
     expect(orders.slice(ordered + 8).map(({ name }) => name)).toEqual([...limited.slice(8), NAME, ...again]);
+  },
+
+  "an authority that names two limits is left alone as long as the longer one lasts": async (scene) => {
+    scene.names = [NAME, "other.example.com"];
+    scene.authority.refuses = ({ name }) => {
+      return { because: "too many", retryAfterMs: (name === NAME ? 30 : 5) * MINUTE, concerns: "all" };
+    };
+    await scene.start();
+    scene.names = ["third.example.com"];
+    scene.keeper?.look();
+    await scene.pass(30 * MINUTE - 1);
+    expect(scene.authority.orders).toHaveLength(2);
+    await scene.pass(1);
+    expect(scene.authority.orders).toHaveLength(3);
   },
 
   "an authority that names a limit is left alone also by the next process": async (scene) => {
