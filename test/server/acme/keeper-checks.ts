@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { certificateId } from "../../../server/acme/certificate-id.ts";
@@ -292,6 +292,25 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.pass(0);
     expect(scene.reloads).toBe(2);
     expect([scene.inUse, scene.kept()]).toEqual([certificate, kept]);
+  },
+
+  "a certificate that another process has left there does not wait for the orders of others": async (scene) => {
+    scene.names = [NAME, "other.example.com"];
+    const validity = { validFrom: new Date(STARTED_AT), validUntil: new Date(STARTED_AT + 45 * DAY) };
+    const { chain, key } = makeCertificate([NAME], validity);
+    scene.folder.keep(NAME, key, chain);
+    scene.authority.hangs = true;
+    await scene.start();
+    expect(scene.inUse.map(({ names }) => names)).toEqual([[NAME]]);
+  },
+
+  "a certificate whose file was removed is ordered again": async (scene) => {
+    await scene.start();
+    rmSync(join(scene.folder.path, `${NAME}.pem`));
+    scene.keeper?.look();
+    await scene.pass(0);
+    expect(at(scene)).toEqual([0, 0]);
+    expect(scene.kept()).toContain("BEGIN CERTIFICATE");
   },
 
   "a certificate whose file can no longer be read stays in use until it is renewed": async (scene) => {
@@ -685,6 +704,31 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     scene.authority.hangs = false;
     await scene.start();
     expect(scene.folder.certificateOf(NAME)?.names).toEqual([NAME]);
+  },
+
+  "a folder of a server that is stopped is left alone, however many names have no certificate": async (scene) => {
+    scene.names = Array.from({ length: 20 }, (_, index) => `site-${index}.example.com`);
+    scene.authority.hangs = true;
+    await scene.start();
+    scene.keeper?.stop();
+    await scene.pass(0);
+    expect(scene.authority.orders).toHaveLength(8);
+  },
+
+  "a folder that has all certificates is watched for no longer than the server runs": async (scene) => {
+    await scene.start();
+    await scene.pass(DAY);
+    expect(scene.clock.waits).toBe(1);
+    scene.keeper?.stop();
+    await scene.pass(0);
+    expect(scene.clock.waits).toBe(0);
+  },
+
+  "a folder that was copied with other rights is for this user alone again": async (scene) => {
+    mkdirSync(scene.folder.path, { recursive: true, mode: 0o755 });
+    chmodSync(scene.folder.path, 0o755);
+    await scene.start();
+    expect(modeOf(scene.folder.path)).toBe(0o700);
   },
 
   "a folder with notes of a wrong clock does not keep the authority from being asked": async (scene) => {
