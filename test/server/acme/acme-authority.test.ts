@@ -149,6 +149,12 @@ describe("an authority refuses", () => {
       { because: "the authority says rateLimited: slow down", retryAfterMs: HOUR / 4, concerns: "all" },
     ],
     [
+      "for a limit by a page of something before it, which is a quarter of an hour",
+      "/newOrder",
+      { status: 429, body: "<html>" },
+      { because: "the authority says 429: it answered with status 429", retryAfterMs: HOUR / 4, concerns: "all" },
+    ],
+    [
       "a name",
       "/newOrder",
       problem("rejectedIdentifier", "not this one"),
@@ -171,6 +177,12 @@ describe("an authority refuses", () => {
       "/newOrder",
       problem("serverInternal", "sorry", 500),
       { because: "the authority says serverInternal: sorry", retryAfterMs: null, concerns: "all" },
+    ],
+    [
+      "because it fails, and names a reason that would be one name's",
+      "/newOrder",
+      problem("malformed", "not now", 503),
+      { because: "the authority says malformed: not now", retryAfterMs: null, concerns: "all" },
     ],
     [
       "by a page of something before it",
