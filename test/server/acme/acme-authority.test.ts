@@ -237,6 +237,30 @@ describe("an authority", () => {
     expect(await authority.renewalInfo("a.b")).toBeNull();
   });
 
+  test("that failed at first is asked for an account again by the next order", async () => {
+    loose.say("/newAccount", problem("serverInternal", "maintenance", 503));
+    await authority.order(WISH, challenged);
+    loose.say("/newAccount", { status: 201, fields: { location: `${loose.url}/account` } });
+    loose.say("/newOrder", problem("rejectedIdentifier", "no"));
+    expect(await authority.order(WISH, challenged)).toMatchObject({
+      because: "the authority says rejectedIdentifier: no",
+    });
+  });
+
+  test("checks a name only when every worker answers it", async () => {
+    loose.say("/challenge", problem("malformed", "no"));
+    let checks: number | undefined;
+    const slow: Challenged = {
+      answer: async () => {
+        for (let turn = 0; turn < 10; turn++) await (await fetch(`${loose.url}/dir`)).text();
+        checks = loose.countOf("/challenge");
+      },
+      forget: () => undefined,
+    };
+    await authority.order(WISH, slow);
+    expect([checks, loose.countOf("/challenge")]).toEqual([0, 1]);
+  });
+
   test("that never ends the authority's check of the name is given two minutes", async () => {
     expect(await outcomeOf(authority.order(WISH, challenged))).toMatchObject({
       because: "http-01: the authority's check of the name is pending",
@@ -360,6 +384,38 @@ describe("an authority", () => {
       expect([loose.countOf("/newOrder"), loose.countOf("/finalize")]).toEqual([1, 2]);
     });
 
+    test("and knows the name already does not check it again", async () => {
+      loose.say("/finalize", () => {
+        status = "valid";
+        return { fields: { location: `${loose.url}/order` }, body: order() };
+      });
+      expect(await authority.order(wish, challenged)).toMatchObject({ kind: "issued" });
+      expect(loose.countOf("/challenge")).toBe(0);
+    });
+
+    test.each([
+      ["fails", problem("serverInternal", "sorry", 500)],
+      ["wants fewer requests", problem("rateLimited", "slow down", 429)],
+    ])("and %s when it is asked again keeps its order", async (_, refusal) => {
+      loose.say("/finalize", refusal);
+      await authority.order(wish, challenged);
+      loose.say("/order", refusal);
+      expect(await authority.order(wish, challenged)).toMatchObject({ concerns: "all" });
+      status = "valid";
+      loose.say("/order", () => ({ body: order() }));
+      expect(await authority.order(wish, challenged)).toMatchObject({ kind: "issued" });
+      expect(loose.countOf("/newOrder")).toBe(1);
+    });
+
+    test("and does not issue it says why in its own words", async () => {
+      loose.say("/finalize", () => {
+        status = "invalid";
+        return { fields: { location: `${loose.url}/order` }, body: order() };
+      });
+      loose.say("/order", () => ({ body: { ...order(), error: { detail: "CAA forbids it." } } }));
+      expect(await authority.order(wish, challenged)).toMatchObject({ because: "CAA forbids it", concerns: "name" });
+    });
+
     test.each([
       ["does not know the order any more", () => loose.say("/order", problem("malformed", "no such order", 404))],
       [
@@ -407,6 +463,22 @@ describe("an authority", () => {
     const orders = loose.asked.filter(({ path }) => path === "/newOrder").map(({ payload }) => payload);
     const identifiers = [{ type: "dns", value: WISH.name }];
     expect(orders).toEqual([{ identifiers, replaces: "a.b" }, { identifiers }]);
+  });
+
+  test("that names a limit is not asked again without the old certificate", async () => {
+    loose.say("/newOrder", problem("rateLimited", "too many certificates", 429));
+    const outcome = await authority.order({ ...WISH, replaces: "a.b" }, challenged);
+    expect(outcome).toMatchObject({ because: "the authority says rateLimited: too many certificates" });
+    expect(loose.countOf("/newOrder")).toBe(1);
+  });
+
+  test("that knows nothing of renewals is not told what the order replaces", async () => {
+    const { body } = loose.replies.get("/dir") as { body: object };
+    loose.say("/dir", { body: { ...body, renewalInfo: undefined } });
+    loose.say("/newOrder", problem("rejectedIdentifier", "no"));
+    await authority.order({ ...WISH, replaces: "a.b" }, challenged);
+    const orders = loose.asked.filter(({ path }) => path === "/newOrder").map(({ payload }) => payload);
+    expect(orders).toEqual([{ identifiers: [{ type: "dns", value: WISH.name }] }]);
   });
 
   test("says when a certificate should be renewed", async () => {
