@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { AcmeAuthority } from "../../../server/acme/acme-authority.ts";
 import { makeKey } from "../../../server/acme/acme-folder.ts";
 import type { Challenge, Challenged, OrderOutcome } from "../../../server/acme/authority.ts";
@@ -226,6 +226,11 @@ describe("an authority refuses", () => {
 });
 
 describe("an authority", () => {
+  /** Resolves when it has been asked there. */
+  const isAsked = async (...paths: readonly string[]) => {
+    while (paths.some((path) => loose.countOf(path) === 0)) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
+
   test("that does not answer is reported with the reason", async () => {
     const directory = `${loose.url}/dir`;
     await loose.stop();
@@ -278,13 +283,37 @@ describe("an authority", () => {
     expect([clock.waits, answered]).toEqual([0, []]);
   });
 
-  test("that does not answer is abandoned when the server stops", async () => {
-    loose.say("/newOrder", () => NEVER);
-    const ordered = authority.order(WISH, challenged);
-    while (loose.countOf("/newOrder") === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  /** Less than the half minute for which an answer is waited. */
+  test("that does not answer is abandoned when the server stops", { timeout: 25_000 }, async () => {
+    for (const path of ["/newOrder", "/renewalInfo/a.b"]) loose.say(path, () => NEVER);
+    const asked = [authority.order(WISH, challenged), authority.renewalInfo("a.b")] as const;
+    await isAsked("/newOrder", "/renewalInfo/a.b");
     authority.stop();
-    expect(await ordered).toMatchObject({ because: expect.stringContaining("the server stops"), concerns: "all" });
+    const [outcome, info] = await Promise.all(asked);
+    expect(outcome).toMatchObject({ because: expect.stringContaining("the server stops"), concerns: "all" });
+    expect(info).toBeNull();
   });
+
+  test.each([
+    ["an order", "/newOrder", () => authority.order(WISH, challenged), { kind: "refused", concerns: "all" }],
+    ["a window", "/renewalInfo/a.b", () => authority.renewalInfo("a.b"), null],
+  ] as const)(
+    "that does not answer for half a minute is given up, when asked for %s",
+    async (_, path, ask, outcome) => {
+      const halfMinute = new AbortController();
+      const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
+        return ms === 30_000 ? halfMinute.signal : new AbortController().signal;
+      });
+      onTestFinished(() => timeout.mockRestore());
+      loose.say(path, () => NEVER);
+      const asked = ask();
+      await isAsked(path);
+      halfMinute.abort();
+      const given = await asked;
+      if (outcome === null) expect(given).toBeNull();
+      else expect(given).toMatchObject(outcome);
+    },
+  );
 
   test("that refuses a nonce gets the request again with another nonce", async () => {
     let times = 0;
@@ -501,6 +530,17 @@ describe("an authority", () => {
     beforeEach(() => {
       const suggestedWindow = { start: new Date(0), end: new Date(HOUR) };
       loose.say("/renewalInfo/a.b", { body: { suggestedWindow } });
+    });
+
+    test("also if its directory's URL for that ends in a slash", async () => {
+      loose.say("/dir", { body: { renewalInfo: `${loose.url}/renewalInfo/` } });
+      expect(await authority.renewalInfo("a.b")).toMatchObject({ window });
+    });
+
+    test("but not of the next certificate at once if it could not be reached", async () => {
+      loose.say("/dir", problem("serverInternal", "maintenance", 503));
+      for (const id of ["a.b", "c.d"]) expect(await authority.renewalInfo(id)).toBeNull();
+      expect(loose.countOf("/dir")).toBe(1);
     });
 
     test("a minute after its directory had an error", async () => {
