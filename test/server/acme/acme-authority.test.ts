@@ -283,7 +283,7 @@ describe("an authority", () => {
     expect([clock.waits, answered]).toEqual([0, []]);
   });
 
-  /** Less than the half minute for which an answer is waited. */
+  // Less than the half minute for which an answer is waited.
   test("that does not answer is abandoned when the server stops", { timeout: 25_000 }, async () => {
     for (const path of ["/newOrder", "/renewalInfo/a.b"]) loose.say(path, () => NEVER);
     const asked = [authority.order(WISH, challenged), authority.renewalInfo("a.b")] as const;

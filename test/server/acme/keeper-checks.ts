@@ -369,6 +369,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
       expect(scene.authority.orders.length).toBe(4 * 8);
       // All names are told of, also those that nobody asked for.
       expect(scene.said.slice(0, 10).every((line) => line.includes("it is out of reach"))).toBe(true);
+      expect(new Set(scene.said.slice(0, 10).map((line) => /for (\S+):/.exec(line)![1])).size).toBe(10);
       scene.authority.refuses = () => null;
       await scene.pass(8 * MINUTE);
       expect(readdirSync(scene.folder.path).filter((file) => file.endsWith(".pem")).length).toBe(10);
