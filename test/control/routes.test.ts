@@ -96,6 +96,27 @@ test.each(["purge", "explain", "doors/netlify/api/v1/purge"])(
   },
 );
 
+test("POST /purge whose body has no end is refused as too large, after a while in which the client can read that", async () => {
+  const piece = new Uint8Array(1024 ** 2);
+  let sent = 0;
+  let isEnded = false;
+  const body = new ReadableStream({
+    pull: (upload) => (sent++ < 100 ? upload.enqueue(piece) : upload.close()),
+    cancel: () => {
+      isEnded = true;
+    },
+  });
+  const request = new Request("http://edge.test/_tidemark/purge", {
+    method: "POST",
+    headers: { "content-type": "application/json", ...bearer("purge") },
+    body,
+    duplex: "half",
+  } as RequestInit);
+  const answer = await controlPlane(ports).fetch(request, {} as ControlCall);
+  expect([answer.status, isEnded]).toEqual([413, true]);
+  expect(sent).toBeLessThan(50);
+});
+
 test.each([
   ["www.example.test", ["a.test", "www.example.test"], "http://www.example.test/path"],
   ["127.0.0.1:8080", ["www.example.test", "a.test"], "http://www.example.test/path"],
