@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { MACHINE } from "../../../server/machine/machine-survey.ts";
@@ -8,6 +9,7 @@ import { collectGarbage } from "../../../server/program/collect-garbage.ts";
 import { startWorker } from "../../../server/program/edge-program.ts";
 import type { RunningWorker, WorkerProgram, WorkerStart } from "../../../server/program/worker-program.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { until } from "../../suite/until.ts";
 import { RawClient } from "../raw-client.ts";
 import { startSites, type WorkerUnderTest } from "../sites/worker-under-test.ts";
@@ -111,22 +113,25 @@ test.each([
 test.each([
   { whose: "time for answers is over", program: { startWorker }, hurry: () => undefined },
   { whose: "time was cut short", program: patient, hurry: (worker: RunningWorker) => worker.hurry!(1_500) },
-])("a worker whose $whose tells how many connections it has cut off", async ({ program, hurry }) => {
+])("a worker whose $whose tells what it has cut off, and what its access log lacks", async ({ program, hurry }) => {
   const said = vi.spyOn(console, "error").mockReturnValue();
   onTestFinished(() => said.mockRestore());
   const origin = await startOrigin();
   for (const path of ["/first", "/second"]) origin.reply(path, { hold: "answers" });
   const site = { origin: origin.url, hosts: ["a.test"] };
-  const sites = await startSites(program, [{ name: ONLY_SITE, token: "the-token-0123456789-abcdefghijk", site }]);
+  const given = [{ name: ONLY_SITE, token: "the-token-0123456789-abcdefghijk", site }];
+  const accessLog = { path: join(TEMPORARY_ROOT, "nowhere", "access.log"), format: "combined" } as const;
+  const sites = await startSites(program, given, { accessLog });
   for (const path of ["/first", "/second"]) await ask(path, sites.port);
   await until(() => origin.seen.length === 2);
   const stopped = sites.stop();
   hurry(sites.worker);
-  await until(() => said.mock.calls.length > 0); // without a worker's process, the origin's answers would go on
+  const told = (words: RegExp): string[] => said.mock.calls.flat().filter((line) => words.test(line));
+  await until(() => told(/cut off/).length > 0); // without a worker's process, the origin's answers would go on
   origin.release("answers");
   await stopped;
-  const lines = said.mock.calls.flat().filter((line: string) => line.includes("cut off"));
-  expect(lines).toEqual([
+  expect(told(/cut off|lost/)).toEqual([
     expect.stringContaining("worker-1: 2 connections were cut off, because answers had not ended within 0.5 s."),
+    expect.stringContaining("lost 2 lines, because the server stopped before they could be written."),
   ]);
 });

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readCertificates } from "../../../server/connections/certificates.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
@@ -63,7 +63,8 @@ export async function startSites(
     },
     stop: async () => {
       await started.end();
-      const lines = readFileSync(join(folder, "access.log"), "utf8").trim().split("\n");
+      const log = join(folder, "access.log");
+      const lines = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
       rmSync(folder, { recursive: true });
       return lines;
     },
