@@ -12,7 +12,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { expectUsableFolders, type Prepared, type ServeOptions } from "../../../server/startup/prepare-server.ts";
-import { logFolderOf, type PreparedSites, type ReadSites, readSites } from "../../../server/startup/prepared-sites.ts";
+import {
+  logFolderOf,
+  type PreparedSites,
+  type ReadSites,
+  readSites,
+  tokenWarnings,
+} from "../../../server/startup/prepared-sites.ts";
+import { variablesOf } from "../../../server/startup/sites-folder.ts";
 
 describe("the sites of a folder", () => {
   let folder: string;
@@ -65,6 +72,54 @@ describe("the sites of a folder", () => {
     expect(again.problems).toEqual([expect.stringMatching(because)]);
   });
 
+  test("none is served if all are refused, and what is wrong with each is told", async () => {
+    for (const name of ["shop", "blog"]) appendTo(`${name}.env`, "TIDEMARK_ORGIN=http://127.0.0.1:8001");
+    const because = ["blog", "shop"].map(
+      (name) => `site ${name}: it is not served: .*TIDEMARK_ORGIN is not a variable`,
+    );
+    await expect(read()).rejects.toThrow(new RegExp(because.join(".*\n")));
+  });
+
+  test("none is served from a cache whose path is too long for the sockets of their logs", async () => {
+    const around = { listen: [], usesProxyProtocol: false, redirectsToHttps: null, read: new Map<string, string>() };
+    const reading = readSites(join(folder, "sites"), join(folder, "long".repeat(30)), around, new Map());
+    await expect(reading).rejects.toThrow(/^site blog: it is not served: .* too long for a Unix socket/);
+  });
+
+  test("none is served if there are more than a server takes", async () => {
+    for (let count = 2; count <= 200; count++) write(`site-${count}`, "");
+    await expect(read()).rejects.toThrow(/^there are 201 sites in .*, but one server takes at most 200\.$/);
+  });
+
+  test("one may have variables that an editor of Windows has marked as UTF-8", () => {
+    const environment = join(folder, "sites", "shop.env");
+    writeFileSync(environment, "\ufeffTIDEMARK_HOSTS=www.shop.test\r\n");
+    const files = { name: "shop", config: "shop.config.ts", secondConfig: null, environment };
+    expect(variablesOf(files)).toEqual({ TIDEMARK_HOSTS: "www.shop.test" });
+  });
+
+  test("two with one token are told of, and two without any are not", () => {
+    const having = (token: string | undefined): PreparedSites =>
+      new Map(
+        [...both].map(([name, site]) => {
+          const tokens = token === undefined ? {} : { TIDEMARK_TOKEN: token };
+          return [name, { ...site, settings: { ...site.settings, tokens } }];
+        }),
+      );
+    expect(tokenWarnings(having("a-token-0123456789-abcdefghijklmn"))).toEqual([
+      "the sites blog, shop have the same TIDEMARK_TOKEN: give each its own.",
+    ]);
+    expect(tokenWarnings(having(undefined))).toEqual([]);
+  });
+
+  test("two that name no hosts are refused: nobody could tell whose a request is", { tags: ["deep"] }, async () => {
+    for (const name of ["first", "second"]) write(name, "");
+    const again = await read(both);
+    expect([...again.sites.keys()]).toEqual(["blog", "shop"]);
+    const because = /^site (first|second): it is not served: .* both serve the hosts that no site names/;
+    expect(again.problems).toEqual([expect.stringMatching(because), expect.stringMatching(because)]);
+  });
+
   describe("one that names a host of another", () => {
     test("is refused, and the other one gets its new settings", async () => {
       write("shop", 'hosts: ["shop.test", "www.shop.test"]');
@@ -95,6 +150,12 @@ describe("the sites of a folder", () => {
     trusted("blog", "10.0.0.2");
     const again = await read(sites, true);
     expect(again.problems).toEqual([expect.stringMatching(/^site blog: its old settings stay in use: .* differ\.$/)]);
+  });
+
+  test("all may trust the same proxies in any order", { tags: ["deep"] }, async () => {
+    write("shop", 'hosts: ["shop.test"], trustedProxies: ["10.0.0.1", "10.0.0.2"]');
+    write("blog", 'hosts: ["blog.test"], trustedProxies: ["10.0.0.2", "10.0.0.1"]');
+    expect((await read(new Map(), true)).problems).toEqual([]);
   });
 
   test("a token that is made for one opens no other, and stays good when it names hosts", async () => {
