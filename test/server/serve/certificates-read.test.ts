@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Prepared, prepare, type ServeOptions } from "../../../server/startup/prepare-server.ts";
 import { ServerError } from "../../../server/startup/server-error.ts";
 import { makeCertificate } from "../connections/make-certificate.ts";
+import { serveOptions } from "./serve-options.ts";
 
 const A = makeCertificate(["a.test"]);
 const B = makeCertificate(["b.test"]);
@@ -22,16 +23,10 @@ describe("a reload with a certificate that cannot be used", () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-    options = {
-      ...{ config: null, defaultConfig: null, sites: null, environment: { TIDEMARK_HOSTS: "*" }, sockets: [] },
-      ...{ listen: [{ host: "127.0.0.1", port: 8443, scheme: "https" }], predecessor: null },
-      ...{ origin: "http://127.0.0.1:8000", parent: null, parentToken: null },
-      ...{ certificates: { pairs: [], folder }, acme: null },
-      ...{ usesProxyProtocol: false, redirectsToHttps: null, strictTransportSecurity: null, usesFastAnswers: true },
-      ...{ cache: join(folder, "cache"), log: null, memoryBytes: 1_048_576, diskBytes: 0, workers: 1, accessLog: null },
-      ahead: null,
-      report: () => undefined,
-    };
+    options = serveOptions(folder, {
+      listen: [{ host: "127.0.0.1", port: 8443, scheme: "https" }],
+      certificates: { pairs: [], folder },
+    });
     put("a", A);
     put("b", B);
     started = await prepare(options);
