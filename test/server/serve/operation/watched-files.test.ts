@@ -8,6 +8,7 @@ import {
   rmSync,
   symlinkSync,
   unwatchFile,
+  utimesSync,
   watch,
   watchFile,
   writeFileSync,
@@ -232,6 +233,42 @@ test("a file that is gone once it has been read is told when it is back", async 
   settle();
   expect(changes).toBe(0);
   await told(() => writeFileSync(rules, "1"));
+  settle();
+  expect(changes).toBe(1);
+});
+
+test("what is not watched any more is neither told nor looked at", async () => {
+  const config = join(folder, "tidemark.config.ts");
+  writeFileSync(config, "1");
+  begin({ files: [config] });
+  await told(() => writeFileSync(config, "10"));
+  watching!.stop();
+  settle();
+  await told(() => writeFileSync(config, "100"));
+  await found(config, () => writeFileSync(config, String(turns++)));
+  expect([changes, vi.getTimerCount()]).toEqual([0, 0]);
+});
+
+test("a file of the same size and time in the place of a file is told, as of a package with fixed times", () => {
+  const [config, next] = ["tidemark.config.ts", "next"].map((name) => join(folder, name)) as [string, string];
+  const write = (path: string, text: string) => {
+    writeFileSync(path, text);
+    utimesSync(path, 1, 1);
+  };
+  write(config, "1");
+  const before = statesOf({ ...none, files: [config] });
+  write(next, "2");
+  renameSync(next, config);
+  begin({ files: [config] }, before);
+  settle();
+  expect(changes).toBe(1);
+});
+
+test("a file whose folder is missing is told when both come", async () => {
+  const config = join(folder, "later", "tidemark.config.ts");
+  begin({ files: [config] });
+  mkdirSync(join(folder, "later"));
+  await found(config, () => writeFileSync(config, String(turns++)));
   settle();
   expect(changes).toBe(1);
 });
