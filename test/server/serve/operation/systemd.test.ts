@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { unitFile } from "../../../../cli/init/server-files.ts";
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
+import { READY, tellServiceManager } from "../../../../server/startup/service-manager.ts";
 import { type HeldSocket, openSockets } from "../../../../server/supervisor/listening-sockets.ts";
 import { systemClock } from "../../../../server/system-clock.ts";
 import { inGate } from "../../../suite/depth.ts";
@@ -44,6 +45,12 @@ describe.each([
   test("goes on when the kernel ends a worker because memory ran out (systemd.service(5))", () => {
     expect(unit).toMatch(/^OOMPolicy=continue$/m);
   });
+});
+
+test("a server that cannot tell systemd its state, because the command is missing, says so and serves", async () => {
+  const warned = Promise.withResolvers<string>();
+  tellServiceManager({ NOTIFY_SOCKET: join(folder, "notify"), PATH: folder }, READY, warned.resolve);
+  expect(await warned.promise).toMatch(/^systemd cannot be told the state of this service: .*ENOENT/);
 });
 
 describe.skipIf(!hasAnalyze)(hasAnalyze ? "docs/examples/server/tidemark.service" : UNITS_NOT_RUN, () => {
