@@ -268,7 +268,7 @@ const refusals: readonly Refusal[] = [
     args: [...ORIGIN, "--listen", "unix:edge.sock", "--check"],
     words: ["A unix socket has an absolute path: unix:/run/edge.sock."],
   },
-  ...["127.0.0.1:99999", "[::1]", ""].map((address) => ({
+  ...["127.0.0.1:99999", "[::1]", "::1:8080", ""].map((address) => ({
     name: `an address without a port that exists: "${address}"`,
     args: [...ORIGIN, "--listen", address, "--check"],
     words: ["It must have a port, up to 65535: 8080, 127.0.0.1:8080, [::]:80 or *:80; or be like unix:/run/edge.sock."],
