@@ -1,12 +1,17 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { AcmeAuthority } from "../../../server/acme/acme-authority.ts";
-import { makeKey } from "../../../server/acme/acme-folder.ts";
+import { AcmeFolder, makeKey } from "../../../server/acme/acme-folder.ts";
 import type { Challenge, Challenged, OrderOutcome } from "../../../server/acme/authority.ts";
+import { KeptCertificates } from "../../../server/acme/kept-certificates.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
+import { until } from "../../suite/until.ts";
 
 const HOUR = 3_600_000;
 const WISH = { name: "www.example.com", key: makeKey(), type: "http-01", replaces: null } as const;
@@ -572,4 +577,34 @@ describe("an authority", () => {
       expect(await authority.renewalInfo("a.b")).toMatchObject({ window });
     });
   });
+});
+
+test("a server asks at once for a name that the settings have got, and again when its owner wants it", async () => {
+  const directory = `${loose.url}/dir`;
+  const folder = new AcmeFolder(mkdtempSync(join(TEMPORARY_ROOT, "tidemark-")), directory);
+  const said: string[] = [];
+  let names = ["a.test"];
+  const kept = new KeptCertificates({
+    options: { email: "you@example.com", directory },
+    prepared: () => ({ names, folder, certificates: [], types: ["http-01"], warnings: [] }),
+    challenged,
+    reload: async () => true,
+    say: (line) => void said.push(line),
+  });
+  onTestFinished(() => {
+    kept.end();
+    rmSync(dirname(folder.path), { recursive: true });
+  });
+  const isTold = (name: string, because: string) =>
+    until(() => said.some((line) => line.startsWith(`there is no certificate for ${name}: ${because}`)));
+  loose.say("/newAccount", problem("serverInternal", "maintenance", 503));
+  kept.begin();
+  await isTold("a.test", "the authority says serverInternal: maintenance");
+  names = ["a.test", "b.test"];
+  kept.look();
+  await isTold("b.test", "the authority could not be used a short time ago");
+  loose.say("/newAccount", { status: 201, fields: { location: `${loose.url}/account` } });
+  loose.say("/newOrder", problem("rejectedIdentifier", "no"));
+  kept.tryAgain();
+  for (const name of names) await isTold(name, "the authority says rejectedIdentifier: no");
 });
