@@ -32,3 +32,28 @@ test("keys of this host differ in scheme, path, query, order and the fields that
     { differsIn: ["field cookie"] },
   ]);
 });
+
+test("the three nearest of many keys are named, the nearest first, and variants that differ in the same once", () => {
+  const here = "https://www.example.com/zz?a=1";
+  const variants = ["x", "y"].map((value) => `${here} [["cookie","${value}"]]`);
+  expect(near(here, `${here}&b=2&c=3`, `${here}&b=2`, ...variants, `${here}&d=4`)).toEqual([
+    { key: `${here}&b=2`, differsIn: ["query b=2"] },
+    { key: here, differsIn: ["field cookie"] },
+    { key: `${here}&d=4`, differsIn: ["query d=4"] },
+  ]);
+});
+
+test("the variant that a request selects is not near it", () => {
+  const here = "https://www.example.com/zz";
+  expect(nearestKeys(here, () => "de", [`${here} [["accept-language","de"]]`])).toEqual([]);
+});
+
+test("a memory of very many small pages is looked through only in part, so that it delays no explanation", () => {
+  const most = 200_000;
+  let looked = 0;
+  function* remembered() {
+    while (looked < most) yield `http://a/${looked++}`;
+  }
+  nearestKeys("http://a/zz", () => null, remembered());
+  expect(looked).toBeLessThan(most);
+});
