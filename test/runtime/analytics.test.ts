@@ -5,8 +5,17 @@ import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import { bundleWorker } from "../../local/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { SiteStats } from "../../wire/stats.ts";
+import type { Report } from "../../worker/metrics/reports.ts";
 import { exchange } from "../engine/runtime/runtime-engine.ts";
 import { HOST, TOKEN } from "../engine/scenario.ts";
+
+// The types of the Workers runtime, which it needs, are not those of this project.
+const { analyticsWriter } = (await import(new URL("../../worker/runtime/analytics.ts", import.meta.url).href)) as {
+  analyticsWriter(
+    dataset: { writeDataPoint(): void },
+    warn: (line: string) => void,
+  ): (report: Pick<Report, "pop" | "counts">) => void;
+};
 
 const origin = new ScriptedOrigin(() => Date.now());
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -65,4 +74,14 @@ test("if something else is bound, the isolate still reports, and the log names t
   await edge!.stop();
   edge = undefined;
   expect(logged.filter((line) => line.includes("TIDEMARK_ANALYTICS"))).toHaveLength(1);
+});
+
+test("a dataset that refuses every point keeps no report back, and is named once", () => {
+  const lines: string[] = [];
+  const refuse = () => {
+    throw new TypeError("too many points");
+  };
+  const write = analyticsWriter({ writeDataPoint: refuse }, (line) => lines.push(line));
+  for (const pop of ["FRA", "FRA", "SYD"]) write({ pop, counts: {} });
+  expect(lines).toEqual(["TIDEMARK_ANALYTICS takes no data points: TypeError: too many points"]);
 });
