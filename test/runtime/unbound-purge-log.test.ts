@@ -24,10 +24,16 @@ beforeAll(async () => {
     contents: `
       import { createEdge } from "tidemark/worker";
       export { PurgeLog } from "tidemark/worker";
-      export default createEdge({ origin: "https://${HOST}", hosts: ["${HOST}"], doors: { varnish: true } });`,
+      const routes = [{ match: "/trusting", fields: { trust: ["x-app"] } }];
+      const site = { origin: "https://${HOST}", hosts: ["${HOST}"], doors: { varnish: true }, routes };
+      export default createEdge(site);`,
   });
-  // An origin that is the site itself is valid only because a variable outranks it.
-  variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
+  variables = {
+    TIDEMARK_ORIGIN: origin.url, // one that is the site itself is valid only because this outranks it
+    TIDEMARK_HOSTS: HOST,
+    TIDEMARK_TOKEN: TOKEN,
+    TIDEMARK_CLIENT_ADDRESS: "127.0.0.1",
+  };
   edge = await startEdgeRuntime(
     { script, variables, purgeLog: false },
     { port: 0, onLine: (line) => logged.push(line) },
@@ -104,6 +110,18 @@ describe("a worker without the binding PURGE_LOG", () => {
     expect(await ask("/_tidemark/health")).toMatchObject({ status: 200 });
     expect(await ask("/bound", "PURGE", { authorization: `Bearer ${TOKEN}` })).toMatchObject({ status: 200 });
   });
+});
+
+test("the log of a worker names the fields that a route trusts", () => {
+  expect(logged).toContainEqual(expect.stringContaining("The route /trusting sends x-app to the origin"));
+});
+
+test("a visitor's address is the platform's, or the variable's where there is no platform, and never a forged one", async () => {
+  const given = { "cf-connecting-ip": "203.0.113.9" };
+  for (const fields of [given, { ...given, "mf-cf-blob": JSON.stringify({ colo: "FRA" }) }]) {
+    await ask("/whose", "POST", fields);
+  }
+  expect(origin.seen.slice(-2).map(({ fields }) => fields["x-forwarded-for"])).toEqual(["127.0.0.1", "203.0.113.9"]);
 });
 
 test("a worker whose service is not bound answers 503 and logs the lines that wrangler.toml lacks", {
