@@ -544,6 +544,19 @@ describe("a parent that fails", () => {
     ]);
   });
 
+  test("is asked, and replaced by the origin, without the limit of requests at that, which is the parent's", async () => {
+    const { child } = await family(1, { fallsBack: true, concurrency: 1 });
+    for (const turn of [1, 2]) {
+      const paths = [`/first-${turn}`, `/second-${turn}`];
+      for (const path of paths) tier.origin.reply(path, { body: path, hold: "both" });
+      const asked = paths.map((path) => bodyOf(child.get(path)));
+      await Promise.all(paths.map((path) => tier.origin.waitUntilSeen(path, 1)));
+      tier.origin.release("both");
+      expect(await Promise.all(asked)).toEqual(paths);
+      child.failsBy = UNREACHABLE;
+    }
+  });
+
   test("is asked again although the clock was set back by an hour", async () => {
     const { parent, child } = await family(1, { fallsBack: true });
     await parent.stop();
