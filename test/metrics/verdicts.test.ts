@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SiteStats } from "../../wire/stats.ts";
+import type { ComparedPages, RouteStats, SiteStats } from "../../wire/stats.ts";
 import type { Verdict } from "../../wire/verdicts/verdict.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
 import type { OriginRequest } from "../../worker/ports/origin.ts";
@@ -267,6 +267,66 @@ async function statsOf(world: ReplayWorld, visit: Case["visit"], requests = REQU
   return replay.stats();
 }
 
+/** A route with a thousand requests, half of which were hits. */
+function routeWith({
+  compared,
+  ...rest
+}: Partial<Omit<RouteStats, "compared">> & { compared?: Partial<ComparedPages> }) {
+  const refetched = { same: 0, different: 0, elapsedMs: 0 };
+  const visitors = { same: 0, different: 0 };
+  const route: RouteStats = {
+    requests: 1000,
+    fromCache: 500,
+    answers: { HIT: 500, MISS: 500 },
+    statuses: { 200: 1000 },
+    bytes: { fromCache: 0, fromOrigin: 0 },
+    times: {},
+    refused: {},
+    compared: { keys: {}, lifetimes: {}, missingLifetimes: {}, refetched, visitors, ...compared },
+    ...rest,
+  };
+  return { routes: { "/shop/*": route } };
+}
+
+/** Pages that need the field `ref` in the key for nothing, as far as these comparisons tell. */
+function dropping(fetches: number, same: number) {
+  return routeWith({ compared: { keys: { "drop ref": { fetches, same, different: 0 } } } });
+}
+
+function withoutLifetime(refused: number) {
+  return routeWith({ refused: { "no-freshness": refused }, compared: { missingLifetimes: { 3600: 200 } } });
+}
+
+function refetched(same: number, different: number, elapsedMs: number, lifetimes: Record<number, number>) {
+  return routeWith({ compared: { lifetimes, refetched: { same, different, elapsedMs } } });
+}
+
+const MIB = 1024 ** 2;
+
+/** A memory of 16 MiB that holds 30 % of what is used. Memories of 64 and of 256 MiB would hold these shares. */
+function remembering(uses: number, of64: number, of256 = of64): Partial<SiteStats> {
+  const curve = [0.3, of64, of256].map((hitRatio, index) => ({ bytes: 16 * 4 ** index * MIB, hitRatio }));
+  return { memory: { uses, held: uses * 0.3, maxBytes: 16 * MIB, curve } };
+}
+
+const timesOf = (count: number, p50Ms: number) => ({ count, p50Ms, meanMs: p50Ms, p95Ms: p50Ms, p99Ms: p50Ms });
+
+function slowHits(requests: number, originMs: number) {
+  return routeWith({ requests, times: { shared: timesOf(300, 10), origin: timesOf(100, originMs) } });
+}
+
+function tooLarge(refused: number, requests: number) {
+  return routeWith({ requests, refused: { "too-large": refused } });
+}
+
+/** Answers that are not stored, most of them because they are private, and visitors who got the same page or another one. */
+function sameFor(refused: number, different: number) {
+  return routeWith({
+    refused: { "set-cookie": refused - 1, private: refused },
+    compared: { visitors: { same: 1, different } },
+  });
+}
+
 const kindsOf = (stats: SiteStats) => verdictsOf(stats).map(({ kind }) => kind);
 const ratioInMemory = ({ memory }: SiteStats) => memory!.held / memory!.uses;
 const ratioOf = ({ requests, fromCache }: SiteStats) => fromCache / requests;
@@ -391,4 +451,81 @@ describe("nothing is said", () => {
     expect(stats.routes["/shop/*"]!.compared.refetched.different).toBeGreaterThan(50);
     expect(kindsOf(stats)).not.toContain("short-lifetime");
   });
+});
+
+describe("the counts of a site", async () => {
+  const one = await statsOf({ site: site(), answer: pageByQ }, () => ({ path: "/" }), 1);
+  const none: SiteStats = { ...one, routes: {}, pops: {}, memory: undefined };
+  const all = (counts: Partial<SiteStats>) => verdictsOf({ ...none, requests: 1000, ...counts });
+  const said = (counts: Partial<SiteStats>) => all(counts).map(verdictText);
+  const machine = { memory: { bytes: 0, maxBytes: 32 * MIB } } as NonNullable<SiteStats["machine"]>;
+
+  test.each<[name: string, enough: Partial<SiteStats>, says: RegExp, tooFew: Partial<SiteStats>]>([
+    ["fetches", dropping(10, 20), /`ref`/, dropping(9, 20)],
+    ["compared bodies", dropping(10, 20), /`ref`/, dropping(10, 19)],
+    ["answers without a lifetime", withoutLifetime(100), /`defaultTtl` to `"1h"`/, withoutLifetime(99)],
+    ["pages fetched again", refetched(20, 0, 6e6, { 60: 99 }), /`ttl` to `"1m"`/, refetched(19, 0, 6e6, { 60: 99 })],
+    ["unchanged ones", refetched(20, 2, 2e6, { 60: 99 }), /`ttl` to `"1m"`/, refetched(20, 3, 6e6, { 60: 99 })],
+    ["seconds between changes", refetched(20, 2, 12e5, { 60: 99 }), /"1m"/, refetched(20, 2, 11e5, { 60: 99 })],
+    ["uses of a memory", remembering(1000, 0.5), /`limits\.memoryBytes` to `"64MiB"`/, remembering(999, 0.5)],
+    ["more of them in a larger one", remembering(1000, 0.36), /to `"64MiB"`/, remembering(1000, 0.34)],
+    ["requests of a PoP", readingOften("fra", 100), /^`fra` has too few requests/, readingOften("fra", 99)],
+    ["hits from the PoP's cache", slowHits(700, 11), /10 ms against 1 ms/, slowHits(701, 11)],
+    ["milliseconds that they cost", slowHits(700, 16), /10 ms against 6 ms/, slowHits(700, 17)],
+    ["large pages", tooLarge(200, 20_000), /they are too large/, tooLarge(199, 20_000)],
+    ["large pages of a quiet route", tooLarge(100, 1000), /they are too large/, tooLarge(99, 1000)],
+    ["visitors with the same page", sameFor(100, 0), /`private`; yet a page was the same/, sameFor(99, 0)],
+    ["of them without another one", sameFor(100, 0), /and none differed/, sameFor(100, 1)],
+    ["requests with a field", unkeyed("x-app", 100), /`x-app`, which is not in the key/, unkeyed("x-app", 99)],
+  ])("lead to advice if there are enough %s, and to none below that", (_, enough, says, tooFew) => {
+    expect(said(enough)).toEqual([expect.stringMatching(says)]);
+    expect(said(tooFew)).toEqual([]);
+  });
+
+  test("of what has no name of its own lead to no advice", () => {
+    const { routes } = dropping(500, 500);
+    expect(said({ routes: { "(others)": routes["/shop/*"] } })).toEqual([]);
+    expect(said(unkeyed("(others)", 500))).toEqual([]);
+    const others = { fetches: 500, same: 500, different: 0 };
+    expect(said(routeWith({ compared: { keys: { "(others)": others } } }))).toEqual([]);
+  });
+
+  test("promise no more hits than there are requests", () => {
+    expect(said(dropping(900, 900))).toEqual([
+      expect.stringContaining("100 % of its requests would come from the cache"),
+    ]);
+  });
+
+  test("lead to the narrower of two changes, and to the shorter of two lifetimes, that save as much", () => {
+    const counts = { fetches: 90, same: 90, different: 0 };
+    const keys = { "drop *": counts, "drop ref": counts, "lowercase ref": counts };
+    expect(said(routeWith({ compared: { keys } }))).toEqual([expect.stringContaining("`key.query.lowercase`")]);
+    expect(said(refetched(20, 0, 6e8, { 60: 90, 600: 100, 3600: 110 }))).toEqual([expect.stringContaining('"10m"')]);
+  });
+
+  test("let a machine's memory grow further than an isolate on Workers may", () => {
+    const counts = remembering(1000, 0.5, 0.9);
+    expect(said(counts)).toEqual([expect.stringContaining('`limits.memoryBytes` to `"64MiB"`')]);
+    expect(said({ ...counts, machine })).toEqual([expect.stringContaining('`--memory` to `"512MiB"`')]);
+  });
+
+  test("lead to ten pieces of advice at most, those first that save the origin most", () => {
+    const saved = [3, 9, 1, 12, 5, 7, 11, 2, 10, 4, 8, 6].map((count) => count * 100);
+    const unkeyedFields = Object.fromEntries(saved.map((count) => [`x-${count}`, count]));
+    const most = saved.toSorted((a, b) => b - a).slice(0, 10);
+    expect(all({ store: { ...none.store, unkeyedFields } }).map(({ savedFetches }) => savedFetches)).toEqual(most);
+  });
+
+  test("show no control characters of names that others choose", () => {
+    const lines = [...said(unkeyed("x-\u001b[2J", 500)), ...said(readingOften("\u001b[2J", 500))];
+    expect(lines).toEqual([expect.stringContaining("x-\ufffd[2J"), expect.stringContaining("`\ufffd[2J`")]);
+  });
+
+  function unkeyed(name: string, count: number): Partial<SiteStats> {
+    return { store: { ...none.store, unkeyedFields: { [name]: count } } };
+  }
+
+  function readingOften(pop: string, requests: number): Partial<SiteStats> {
+    return { pops: { [pop]: { ...none, requests, log: { ...none.log, reads: requests / 2 } } } };
+  }
 });
