@@ -178,6 +178,18 @@ test("a partitioned PoP refuses connections, keeps its cache, and learns of a pu
   expect(cdn.origin).toHaveSeen("/apart", 3);
 });
 
+test("a page that one isolate of the PoP still shows is shown, whichever was asked, and the message names the isolate", async () => {
+  cdn.origin.reply("/either", page("v1", "either"), page("v1", "either"), page("v2", "either"));
+  for (const from of cdn.regions) await cdn.get("/either", { from });
+  await expect(cdn.get("/either", { isolate: 1 })).toHit();
+  await cdn.purger.purgeTags("either"); // through isolate 0
+  const asked = cdn.get("/either", { isolate: 0 });
+  expect(await asked).toMatchObject({ body: "v2" });
+  const message =
+    /^expected never to see "v1", but it was shown\s+request +GET \/either from fra, isolate 1\n.* now stored in fra, syd\n/s;
+  await expect(expect(asked).toNeverShow("v1")).rejects.toThrow(message);
+});
+
 test("a PoP that cannot reach the log asks the origin once per lease, and serves nothing purged", async () => {
   cdn.origin.reply("/silent", page("v1", "silent"), page("v2", "silent"));
   await cdn.get("/silent", { from: "syd" });

@@ -1,4 +1,4 @@
-import { assertHit, assertNeverStores, type Cdn, type CdnAnswer, startCdn } from "tidemark/local";
+import { assertHit, assertNeverStores, assertSeen, type Cdn, type CdnAnswer, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import "tidemark/local/matchers";
 import { page } from "./pages.ts";
@@ -175,9 +175,20 @@ test("claims that hold pass, and a plain assertion fails with the same message",
 });
 
 test("a stale answer is recognised by its X-Cache", async () => {
-  const stale = { ...(await cdn.get("/about")), xCache: "STALE" } satisfies CdnAnswer;
-  await expect(stale).toBeStale();
-  await expect(stale).not.toHit();
+  for (const xCache of ["STALE", "UPDATING"]) {
+    const stale = { ...(await cdn.get("/about")), xCache } satisfies CdnAnswer;
+    await expect(stale).toBeStale();
+    await expect(stale).not.toHit();
+  }
+});
+
+test("of an origin that was asked for many paths the message names eight others", async () => {
+  const paths = Array.from({ length: 9 }, (_, number) => `/many/${number}`);
+  for (const path of paths) await cdn.get(path);
+  const others = new Set(cdn.origin.seen.map(({ target }) => target)).size - 1;
+  const message = await messageOf(() => assertSeen(cdn.origin, "/many/8", 2));
+  expect(message).toMatch(/^expected the origin to have been asked for \/many\/8 2 times\n/);
+  expect(message).toMatch(new RegExp(`/many/8 once; others: (?:/[^,]+, ){8}and ${others - 8} more$`));
 });
 
 test("an answer can be judged after its CDN was closed, with the message as far as it is known", async () => {

@@ -19,16 +19,21 @@ afterAll(() => cdn.close());
 
 describe("that a page never shows a text", () => {
   test("is claimed of the text of a compressed page", async () => {
-    const encoders = { gzip: gzipSync, br: brotliCompressSync };
+    const encoders = {
+      gzip: gzipSync,
+      br: brotliCompressSync,
+      "gzip, br": (text: string) => brotliCompressSync(gzipSync(text)),
+    };
     const backend = createServer((request, response) => {
-      const coding = request.headers["accept-encoding"] as keyof typeof encoders;
+      const accepted = request.headers["accept-encoding"] as "gzip" | "br";
+      const coding = request.url === "/twice" ? "gzip, br" : accepted;
       response.writeHead(200, { ...FIELDS, "content-encoding": coding, vary: "accept-encoding" });
       response.end(encoders[coding]("Lanterns"));
     });
     await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
     const { port } = backend.address() as AddressInfo;
     await using before = await startCdn({ site: {}, origin: `http://127.0.0.1:${port}` });
-    for (const coding of Object.keys(encoders)) {
+    for (const coding of ["gzip", "br"]) {
       const asked = { fields: { "accept-encoding": coding } };
       expect(await before.get("/a", asked)).toMatchObject({
         body: "Lanterns",
@@ -37,6 +42,8 @@ describe("that a page never shows a text", () => {
       await expect(before.get("/a", asked)).not.toNeverShow("Lanterns");
       await expect(before.get("/a", asked)).toNeverShow("Harbour lights");
     }
+    const twice = await before.get("/twice", { fields: { "accept-encoding": "gzip, br" } });
+    expect(twice).toMatchObject({ body: "Lanterns", fields: { "content-encoding": "gzip, br" } });
     backend.close();
   });
 
@@ -72,6 +79,12 @@ describe("that a page never shows a text", () => {
     await expect(expect(cdn.get("/cut")).toNeverShow("v1")).rejects.toThrow(message);
     await expect(expect(cdn.get("/cut")).not.toNeverShow("v1")).rejects.toThrow(message);
     await expect(cdn.get("/cut")).not.toNeverShow("before");
+  });
+
+  test("is claimed of a request that may change something without sending it again", async () => {
+    cdn.origin.reply("/order", { body: "thanks" });
+    await expect(cdn.request("/order", { method: "POST", body: "one" })).toNeverShow("v1");
+    expect(cdn.origin).toHaveSeen("/order", 1);
   });
 
   test.each([undefined, "", 1])("is refused without a text: %j", async (text) => {
