@@ -88,6 +88,16 @@ const misuses: { name: string; args: readonly unknown[]; message: string }[] = [
     message: "startCdn: isolates: must be a whole number, 1 or more (got 0.5)",
   },
   {
+    name: "no isolate",
+    args: [{ site: {}, isolates: 0 }],
+    message: "startCdn: isolates: must be a whole number, 1 or more (got 0)",
+  },
+  {
+    name: "an empty token",
+    args: [{ site: {}, token: "" }],
+    message: "startCdn: token: must not be empty",
+  },
+  {
     name: "a public address without a scheme",
     args: [{ site: {}, publicUrl: "www.example.com" }],
     message:

@@ -75,6 +75,7 @@ test("reset() ends requests that wait for the origin", { tags: ["deep"] }, async
   await cdn.origin.waitUntilSeen("/held", 1);
   await cdn.reset();
   expect((await answer).status).toBe(502);
+  expect(() => cdn.origin.release("for ever")).toThrow("none is held back");
   await expectNew();
 });
 

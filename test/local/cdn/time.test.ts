@@ -86,6 +86,21 @@ test("time does not go back, and a duration needs a unit", async () => {
   expect([cdn.now, cdn.pop("syd").now]).toEqual([before, before]);
 });
 
+test("a week and a day have their lengths, for a clock that is wrong as for all", async () => {
+  await cdn.skew("syd", "-2w");
+  expect(cdn.pop("syd").now - cdn.now).toBe(-14 * 86_400_000);
+  await cdn.skew("syd", "1.5d");
+  expect(cdn.pop("syd").now - cdn.now).toBe(36 * 3_600_000);
+  await cdn.skew("syd", "0s");
+});
+
+test("a request's own fields come before those for its token and for a receipt", async () => {
+  const fields = { authorization: "Bearer own", "tidemark-after": "own" };
+  const asked = await cdn.get("/own", { token: "other", after: "other", fields });
+  expect(asked.request.fields).toEqual(fields);
+  expect(cdn.origin.seen.at(-1)?.fields).toMatchObject({ authorization: "Bearer own" });
+});
+
 test("a visitor's request cannot change the time", async () => {
   cdn.origin.reply("/still", page("v1"));
   await cdn.get("/still");
@@ -275,12 +290,14 @@ test("closing a CDN ends a purge that waits for fake timers, in words", async ()
   const cdn = await startCdn({ site: {} });
   vi.useFakeTimers({ toFake: ["queueMicrotask", "setTimeout"] });
   try {
-    const purging = cdn.purger.purgeUrls("/purged");
-    const refusal = expect(purging).rejects.toThrow(
-      /^cdn\.purger: this CDN was closed, .* while timers are faked never ends\. Fake the Date alone: /,
+    const purgers = [cdn.purger, cdn.purgerIn("local", { signal: new AbortController().signal })];
+    const refusals = purgers.map((purger) =>
+      expect(purger.purgeUrls("/purged")).rejects.toThrow(
+        /^cdn\.purger: this CDN was closed, .* while timers are faked never ends\. Fake the Date alone: /,
+      ),
     );
     await cdn.close();
-    await refusal;
+    await Promise.all(refusals);
   } finally {
     vi.useRealTimers();
   }
