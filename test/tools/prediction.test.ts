@@ -432,6 +432,14 @@ describe("a report", () => {
     );
   });
 
+  test("shows hosts and parameters of requests on its page as they are, and none becomes a part of the page", () => {
+    const page = reportPage(
+      reportOn(Array.from({ length: 50 }, () => ({ host: "<script>", target: "/a?q=1&copy=2" }))),
+    );
+    expect(page).toContain("&#60;script&#62;/a?");
+    expect(page).not.toMatch(/<script|&copy/);
+  });
+
   test("writes a config that a site accepts, with and without what it leaves as a comment", async () => {
     const uncommented = report.config.replace("// store:", "store:");
     expect(uncommented).not.toBe(report.config);
