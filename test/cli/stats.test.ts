@@ -95,9 +95,9 @@ Not stored: no-store 1,200, cut-off 9, bad\ufffd[2J 3, store-failed 2.
   });
 
   test("errors have their share and their statuses", () => {
-    const statuses = { 200: 17, 304: 1, 404: 3, 502: 1, "(others)": 1 };
+    const statuses = { 200: 17, 304: 1, 400: 3, 502: 1, "(others)": 1 };
     expect(statsLines({ ...big(), requests: 22, statuses }, "1h")).toContain(
-      "Errors: 4, 18.2 % of all answers (404 3, 502 1).",
+      "Errors: 4, 18.2 % of all answers (400 3, 502 1).",
     );
     expect(statsLines({ ...big(), statuses: { 200: 5, 399: 1 } }, "1h").join()).not.toContain("Errors");
   });
