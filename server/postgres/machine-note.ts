@@ -54,10 +54,12 @@ interface Note {
  */
 export class MachineNote {
   readonly #path: string | null;
+  readonly #put: typeof putFile;
   #note: Note;
 
   /** Throws a `DamagedNoteError` if the folder has a note that cannot be used: pages there could be purged ones (R13). */
-  constructor(folder: string | null, newId: () => string) {
+  constructor(folder: string | null, newId: () => string, put = putFile) {
+    this.#put = put;
     this.#path = folder === null ? null : join(folder, NOTE_FILE);
     const home = folder === null ? "" : homeOf(folder);
     const found = this.#read(home);
@@ -129,7 +131,7 @@ export class MachineNote {
   #write(isDurable: boolean): void {
     if (this.#path === null) return;
     try {
-      putFile(this.#path, JSON.stringify(this.#note), { isDurable });
+      this.#put(this.#path, JSON.stringify(this.#note), { isDurable });
     } catch {
       // As above.
     }

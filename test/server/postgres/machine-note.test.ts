@@ -3,9 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
-import { putFile } from "../../../server/put-file.ts";
-
-vi.mock(import("../../../server/put-file.ts"), { spy: true });
+import type { putFile } from "../../../server/put-file.ts";
 
 test.each([
   ["", "another"],
@@ -22,15 +20,16 @@ test.each([
 test("a machine that has left a log keeps that through a loss of power after any later purge", () => {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const note = new MachineNote(folder, () => "first");
-  vi.mocked(putFile).mockClear();
+  const put = vi.fn<typeof putFile>();
+  const note = new MachineNote(folder, () => "first", put);
+  put.mockClear();
   for (const [logId, seq] of [
     ["a", 1],
     ["b", 1],
     ["b", 2],
   ] as const)
     note.notePosition({ logId, seq, mark: "" });
-  const written = vi.mocked(putFile).mock.calls.map(([, text, { isDurable }]) => [JSON.parse(text).left, isDurable]);
+  const written = put.mock.calls.map(([, text, { isDurable }]) => [JSON.parse(text).left, isDurable]);
   expect(written).toEqual([
     [[], false],
     [["a"], true],
