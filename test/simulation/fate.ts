@@ -32,6 +32,8 @@ export class Fate {
   readonly isCalm: boolean;
   /** Whether the shared tiers of this world say at once that they hold nothing, as a disk can: in one world of ten. */
   readonly missesAtOnce: boolean;
+  /** Whether they give a body that they are still taking, as a disk can: in every other world. */
+  readonly readsWhilePut: boolean;
   /** Whether the origin of this world takes few requests at a time and sometimes hangs or breaks, and visitors leave. */
   readonly isStrained: boolean;
   readonly #seed: number;
@@ -48,6 +50,7 @@ export class Fate {
     this.#seed = seed;
     this.isCalm = isCalm;
     this.missesAtOnce = seed % 10 === 5;
+    this.readsWhilePut = seed % 2 === 1;
     this.isStrained = !isCalm && STRAINED_OF.are.includes(seed % STRAINED_OF.seeds);
     this.#chances = chances(seed);
   }

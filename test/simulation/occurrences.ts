@@ -10,6 +10,7 @@ export const OCCURRENCES = [
   "news of a fetch that never came",
   "evictions",
   "look-ups that missed at once",
+  "bodies read while they were stored",
   "puts that were lost",
   "late puts",
   "answers from before a purge that had not settled",

@@ -101,7 +101,7 @@ export class TieredStore implements Store {
 
   async keepBody(bodyKey: string, body: StreamedBody, stored: StoredResponse | null): Promise<boolean> {
     const taken = this.#taken(this.#shared.putBody(bodyKey, body));
-    if (stored) this.#put(stored);
+    if (stored) this.remember(stored);
     const isTaken = await taken;
     if (stored && !isTaken) this.#memory.delete(stored.head.key);
     return isTaken;

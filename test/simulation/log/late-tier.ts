@@ -1,5 +1,3 @@
-import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
-import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import type { Found } from "../../../worker/ports/store.ts";
 import { fieldIn } from "../../../worker/rules/fields/fields.ts";
 import { isMarker, type Stored } from "../../../worker/rules/storing/stored-response.ts";
@@ -8,12 +6,15 @@ import { MemorySharedTier } from "../../engine/memory/memory-shared-tier.ts";
 import type { Fate } from "../fate.ts";
 import { wholeBody } from "../origin-body.ts";
 import { numbersIn } from "./answer-numbers.ts";
+import { GrowingCopy } from "./growing-copy.ts";
 import type { Reader } from "./late-log.ts";
 
 /** A PoP's shared tier with faults: it is slow, loses entries, fails, and completes its puts late. */
 export class LateTier {
   readonly #fate: Fate;
   readonly #tier: MemorySharedTier;
+  /** The bodies that are being put, where others may read them. */
+  readonly #growing = new Map<string, GrowingCopy>();
 
   constructor(fate: Fate) {
     this.#fate = fate;
@@ -42,8 +43,19 @@ export class LateTier {
         await fate.delay(10);
         return tier.delete(key);
       },
-      getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
-      putBody: (bodyKey, body) => tier.putBody(bodyKey, webStreamOf(body)),
+      readsWhilePut: fate.readsWhilePut,
+      getBody: async (bodyKey, part) => {
+        const growing = this.#growing.get(bodyKey);
+        fate.count("bodies read while they were stored", growing !== undefined);
+        return growing ? growing.read(part) : tier.getBody(bodyKey, part);
+      },
+      putBody: async (bodyKey, body) => {
+        const growing = new GrowingCopy(body);
+        if (fate.readsWhilePut) this.#growing.set(bodyKey, growing);
+        await tier.putBody(bodyKey, growing.taken(body));
+        this.#growing.delete(bodyKey);
+        if (fate.readsWhilePut && growing.wasCutOff) throw new Error("the body was cut off");
+      },
     };
   }
 
@@ -67,17 +79,4 @@ export class LateTier {
     const confirmed = validation === null ? fetched : fetches.get(validation)!;
     kept.push({ isolate: name, fetched, confirmed, told: told.soFar() });
   }
-}
-
-/** The body as the tier in memory reads it. */
-function webStreamOf(body: StreamedBody): StreamedBody {
-  const reader = nodeBodies.read(body);
-  return new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      const piece = await reader.next();
-      if (piece === null) controller.close();
-      else controller.enqueue(piece);
-    },
-    cancel: () => reader.cancel(),
-  });
 }

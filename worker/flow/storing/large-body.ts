@@ -53,7 +53,7 @@ async function copyBeside(
   const pipe = ports.bodies.pipe(lengthBytes);
   const copy = new BodySink(pipe.writable);
   const client = new BodySink(toClient);
-  const isShared = ports.store.readsWhileKept && !fill.isOutdated();
+  const isShared = ports.store.readsWhileKept;
   const taken = ports.store.keepBody(bodyKey, pipe.readable, isShared ? stored : null).then((isTaken) => {
     if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads the copy
     return isTaken;
