@@ -203,12 +203,12 @@ describe("spellings of pages, more of them than the tables hold", () => {
     ["one or four", (page: number, time: number) => `/page-${page}${page % 2 ? `?utm_source=${time % 4}` : ""}`],
     ["their key and another", (page: number, time: number) => `/page-${page}${time % 2 ? "?gclid=1" : ""}`],
   ])("have as many hits as if all were counted, of pages with %s", (_name, spellingOf) => {
-    const [some, all] = [1 << 13, 1 << 20].map((maxSlots) => {
+    const [some, all] = [1 << 12, 1 << 17].map((maxSlots) => {
       const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, maxSlots });
       const request = new LoggedRequest();
       // Bursts of four requests, after the lifetime or within it.
       for (const hours of [0, 0.5, 1.2, 3, 5, 5.2]) {
-        for (let page = 0; page < 12_000; page++) {
+        for (let page = 0; page < 6_000; page++) {
           for (let time = 0; time < 4; time++) {
             const at = 3_600_000 * hours + page;
             Object.assign(request, {
