@@ -41,7 +41,11 @@ export class TimeSketch {
 
 /** The counts of the buckets that are not empty. */
 export function filledBuckets(counts: Float64Array): Record<string, number> {
-  return Object.fromEntries([...counts.entries()].filter(([, count]) => count > 0));
+  const filled: Record<string, number> = {};
+  counts.forEach((count, bucket) => {
+    if (count > 0) filled[bucket] = count;
+  });
+  return filled;
 }
 
 /** How many times were counted up to each of them, the shortest first. Bounds within the relative error are one. */
