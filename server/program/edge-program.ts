@@ -46,7 +46,6 @@ import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { systemClock } from "../system-clock.ts";
 import { Children } from "../tiers/children.ts";
 import { withRoomForTiers } from "../tiers/room-for-tiers.ts";
-import { collectGarbage } from "./collect-garbage.ts";
 import { OnlyMemory, type PageMemory } from "./page-memory.ts";
 import { SharedMemory } from "./shared-memory.ts";
 import type { ListeningSocket, RunningWorker, WorkerStart } from "./worker-program.ts";
@@ -277,7 +276,6 @@ class EdgeWorker implements RunningWorker {
     const closed = this.#closeListener(withinMs);
     // After a reload the last answers may take an hour, and the next worker fills a memory of its own.
     memory.empty();
-    collectGarbage();
     await closed;
     clearInterval(this.#reports);
     await Promise.all([...sites.values()].map((site) => site.end()));

@@ -7,6 +7,7 @@ import { SupervisedLog } from "../log/log-client.ts";
 import { StorageError, storageFault } from "../log/storage-error.ts";
 import { messageOf } from "../message-of.ts";
 import { sayToOperator } from "../own-lines.ts";
+import { collectGarbage } from "../program/collect-garbage.ts";
 import type { ListeningSocket, RunningWorker, WorkerProgram } from "../program/worker-program.ts";
 import { keepObjectsYoung } from "../program/young-objects.ts";
 import { systemClock } from "../system-clock.ts";
@@ -153,7 +154,9 @@ async function drain(withinMs: number): Promise<void> {
   }
   isDraining = true;
   await listening; // the program cannot close what it is about to open
-  await running?.drain(withinMs).catch((cause: unknown) => sayToOperator(inspect(cause)));
+  const drained = running?.drain(withinMs).catch((cause: unknown) => sayToOperator(inspect(cause)));
+  collectGarbage(); // the program has emptied its memory, and its last answers may take an hour
+  await drained;
   // The process itself ends, whatever the program has left behind.
   process.exit();
 }
