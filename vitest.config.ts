@@ -95,9 +95,10 @@ export default defineConfig({
     // Half of what the gate runs waits for other processes, which leaves room for more than one a core.
     maxWorkers: depth === "test" ? 2 : 4,
     // Engines come and go by the thousand: with more room for what is young, the collector has a third less to do.
-    // The second is for a fault of V8 (nodejs/node#64500): a process with threads may crash when the glue of WebAssembly is
+    // The second is for what lives long: modules take 100 MB, and the collector would look through them again and again.
+    // The third is for a fault of V8 (nodejs/node#64500): a process with threads may crash when the glue of WebAssembly is
     // compiled a second time, after so many calls.
-    execArgv: ["--max-semi-space-size=64", "--wasm-wrapper-tiering-budget=1000000000"],
+    execArgv: ["--max-semi-space-size=64", "--initial-heap-size=600", "--wasm-wrapper-tiering-budget=1000000000"],
     env: {
       // What tests start in processes of their own need not be compiled anew each time.
       NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/node-compile", import.meta.url)),
