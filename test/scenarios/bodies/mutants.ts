@@ -138,7 +138,7 @@ export const mutants: Mutants = {
   "RFC 9112 §8": {
     "the bytes before a cut are stored as the whole large body": {
       in: "copyBeside",
-      replace: "await Promise.all([client.abort(cause), copy.abort(cause)]); return false;",
+      replace: "await Promise.all([isBehind || client.abort(cause), copy.abort(cause)]); return false;",
       by: "await client.abort(cause);",
       foundBy: "bodies/large-cut-off",
     },
@@ -252,7 +252,7 @@ export const mutants: Mutants = {
   "RFC 5861 §3": {
     "a client that goes away ends the fill of a large body": {
       in: "copyBeside",
-      replace: "client.isGone && copy.isGone",
+      replace: "(isBehind || client.isGone) && copy.isGone",
       by: "client.isGone",
       foundBy: "bodies/large-stale-while-revalidate",
     },
