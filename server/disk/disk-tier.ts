@@ -41,6 +41,8 @@ const SOON_READ_BYTES = 1024 * 1024;
  * of it.
  */
 const SOON_WRITTEN_BYTES = 4 * 1024 * 1024;
+/** A body of which nothing has come for so long is left to the origin: this fetch may have stalled. Milliseconds. */
+const STALLED_MS = 5_000;
 /**
  * How many blocks of bodies are read at a time. Node reads files in four threads, and their results come to the event
  * loop together. A few hundred downloads at once would take all threads and whole turns of the loop: a small file would
@@ -124,7 +126,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     this.#room = room;
     this.#health = health;
     this.#cached = cached;
-    this.#writes = new DiskWrites({ folder, files, room, health, writer });
+    this.#writes = new DiskWrites({ folder, files, room, health, monotonicNow, writer });
     const changes = this.#changes;
     this.#batched = writer && new BatchedPuts({ writer, room, health, cached, backlog, changes });
   }
@@ -312,12 +314,13 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     }
   }
 
-  /** A body that this process is still writing; `undefined` if it is not, or if the part will come much later. */
+  /** A body that this process is still writing; `undefined` if it is not, or if what is asked for may come much later. */
   async #growingBody(name: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     const growing = this.#writes.growing(name);
     if (!growing || !(await growing.hasBegun())) return undefined;
-    const { headBytes, bodyBytes, writtenBytes } = growing;
+    const { headBytes, bodyBytes, writtenBytes, grewAt } = growing;
     if (part !== null && (part.last >= bodyBytes || part.first - writtenBytes > SOON_WRITTEN_BYTES)) return undefined;
+    if (writtenBytes < bodyBytes && this.#monotonicNow() - grewAt > STALLED_MS) return undefined;
     try {
       const fd = await this.#files.open(growing.path!, "r");
       return this.#bodyOf(name, { fd, prefix: { headBytes, bodyBytes } }, growing, part);
@@ -456,10 +459,18 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     const path = () => growing?.path ?? this.#folder.pathOf(name);
     const page = new PageFile(this.#files, path, fd, this.#shared.pages);
     const mayStayOpen = prefix.bodyBytes > SOON_READ_BYTES;
-    if (mayStayOpen) this.#room.opened(name, fileBytes(prefix));
+    let isNoted = false;
+    const note = () => {
+      this.#room.opened(name, fileBytes(prefix));
+      isNoted = true;
+    };
+    // The room of one that is being written is known already.
+    if (mayStayOpen && growing) growing.onEnded.add(note);
+    else if (mayStayOpen) note();
     const close = () => {
       page.close();
-      if (mayStayOpen) this.#room.closed(name);
+      growing?.onEnded.delete(note);
+      if (isNoted) this.#room.closed(name);
     };
     const file = { page, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, state, close };
     return new FileBody(this.#shared.turns, file, part, () => {

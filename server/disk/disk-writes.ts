@@ -28,6 +28,8 @@ export interface DiskWritesParts {
   readonly files: DiskFiles;
   readonly room: Room;
   readonly health: DiskHealth;
+  /** Milliseconds of a clock that is never set back. */
+  readonly monotonicNow: () => number;
   /** Writes small files. Without it, they are written by `files`. */
   readonly writer: FileWriter | undefined;
 }
@@ -38,11 +40,13 @@ export class DiskWrites {
   readonly #files: DiskFiles;
   readonly #room: Room;
   readonly #health: DiskHealth;
+  readonly #monotonicNow: () => number;
   readonly #writer: FileWriter | undefined;
   /** The bodies of announced length that are being written, by the names of their files. */
   readonly #growing = new Map<string, GrowingBody>();
 
-  constructor({ folder, files, room, health, writer }: DiskWritesParts) {
+  constructor({ folder, files, room, health, monotonicNow, writer }: DiskWritesParts) {
+    this.#monotonicNow = monotonicNow;
     this.#folder = folder;
     this.#files = files;
     this.#room = room;
@@ -107,7 +111,7 @@ export class DiskWrites {
     }
     const { lengthBytes } = nodeBody(body);
     const sums = new BlockSums();
-    const growing = new GrowingBody(Buffer.byteLength(bodyKey), lengthBytes ?? 0, sums);
+    const growing = new GrowingBody(Buffer.byteLength(bodyKey), lengthBytes ?? 0, sums, this.#monotonicNow());
     if (lengthBytes !== null) this.#growing.set(name, growing);
     try {
       await this.#writeGrowing(name, bodyKey, body, growing, sums);
@@ -153,7 +157,7 @@ export class DiskWrites {
           if (needed > takenBytes) await take(Math.max(needed - takenBytes, BODY_ROOM_BYTES));
           await writeAll(this.#files, fd, piece, at);
           at += piece.byteLength;
-          growing.grewBy(piece.byteLength);
+          growing.grewBy(piece.byteLength, this.#monotonicNow());
           if (at - draftBytes < BLOCK_BYTES) continue;
           this.#room.draft(at - draftBytes);
           draftBytes = at;
@@ -163,10 +167,10 @@ export class DiskWrites {
         await writeAll(this.#files, fd, start, 0);
       });
       if (!isWritten) throw new Error(CANNOT_WRITE);
-      growing.path = this.#folder.pathOf(name);
       const bytes = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
       this.#room.draft(-draftBytes);
       this.#room.used(name, bytes, takenBytes);
+      growing.end(this.#folder.pathOf(name));
     } catch (cause) {
       this.#room.draft(-draftBytes);
       if (takenBytes > 0) this.#room.unused(takenBytes);

@@ -34,8 +34,10 @@ export class FileBody implements NodeBody {
   #at: number;
   #end: number;
   #isRead = false;
+  /** The piece that is asked for. */
+  #asked: Promise<Uint8Array | null> = Promise.resolve(null);
   /** The read under way. The descriptor is closed after it, because the system may give its number to another file. */
-  #reading: Promise<Uint8Array | null> = Promise.resolve(null);
+  #reading: Promise<void> = Promise.resolve();
 
   /** `torn` is called when a block cannot be read, or differs from what was written. */
   constructor(turns: Turns, file: OpenFile, part: BytePart | null, torn: () => void) {
@@ -58,8 +60,8 @@ export class FileBody implements NodeBody {
     this.#isRead = true;
     return {
       next: () => {
-        this.#reading = this.#reading.then(() => this.#next());
-        return this.#reading;
+        this.#asked = this.#asked.then(() => this.#next());
+        return this.#asked;
       },
       skip: (bytes) => {
         this.#at += bytes;
@@ -72,7 +74,7 @@ export class FileBody implements NodeBody {
   async cancel(): Promise<void> {
     this.#isRead = true;
     this.#end = this.#at;
-    await this.#reading.catch(() => undefined);
+    await this.#reading;
     this.#finish();
   }
 
@@ -103,7 +105,9 @@ export class FileBody implements NodeBody {
     const to = Math.min(start + BLOCK_BYTES, growing?.writtenBytes ?? bodyBytes);
     const from = growing && to < start + BLOCK_BYTES ? this.#at : start;
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(to - from).buffer);
-    const readBytes = await page.read(bytes, bodyAt + from);
+    const over = Promise.withResolvers<void>();
+    this.#reading = over.promise;
+    const readBytes = await page.read(bytes, bodyAt + from).finally(over.resolve);
     const isIntact = state instanceof GrowingBody ? state.isIntact(bytes, from) : isBlockIntact(bytes, block, state);
     if (readBytes < bytes.length || !isIntact) throw new Error("a stored body is damaged");
     const piece = bytes.subarray(this.#at - from, Math.min(end, to) - from);

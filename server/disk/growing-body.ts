@@ -10,11 +10,16 @@ export class GrowingBody {
   path: string | null = null;
   /** How many bytes of the body can be read. */
   writtenBytes = 0;
+  /** When some were written last: milliseconds of the process's clock. */
+  grewAt: number;
+  /** Called once nothing more is written. */
+  readonly onEnded = new Set<() => void>();
   #failure: { readonly cause: unknown } | undefined;
   #waiting: PromiseWithResolvers<void> | undefined;
 
   /** `sums`: those of the bytes that have come, of which some may not be written yet. */
-  constructor(headBytes: number, bodyBytes: number, sums: BlockSums) {
+  constructor(headBytes: number, bodyBytes: number, sums: BlockSums, now: number) {
+    this.grewAt = now;
     this.headBytes = headBytes;
     this.bodyBytes = bodyBytes;
     this.#sums = sums;
@@ -26,15 +31,23 @@ export class GrowingBody {
     this.#wake();
   }
 
-  grewBy(bytes: number): void {
+  grewBy(bytes: number, now: number): void {
     this.writtenBytes += bytes;
+    this.grewAt = now;
     this.#wake();
+  }
+
+  /** It is whole, and a file as any other. */
+  end(path: string): void {
+    this.path = path;
+    this.#end();
   }
 
   /** The rest will not come. After the last byte it changes nothing for a reader. */
   fail(cause: unknown): void {
     this.#failure = { cause };
     this.#wake();
+    this.#end();
   }
 
   /** Resolves to whether there is a file. */
@@ -54,6 +67,10 @@ export class GrowingBody {
   /** Whether what was read at a place is what was written, if it is a whole block. */
   isIntact(bytes: Uint8Array, at: number): boolean {
     return this.#sums.isIntact(bytes, at);
+  }
+
+  #end(): void {
+    for (const tell of this.onEnded) tell();
   }
 
   #change(): Promise<void> {

@@ -182,23 +182,33 @@ function variesBy({ resolved }: RequestContext, head: StoredHead): readonly stri
   return names === "*" ? [] : names.filter((name) => !selectingNames.includes(name));
 }
 
+/** Has the requests of this isolate find a response whose body is still being stored, if it is one of several variants. */
+export function markEarly(context: RequestContext, head: StoredHead): void {
+  if (head.variant.length > 0) context.ports.store.remember(markerWith(context, head));
+}
+
 /** Stores a response and, if it is one of several variants, the marker that leads to it. */
 export function storeResponse(context: RequestContext, stored: StoredResponse): Promise<boolean> {
   const { ports, isolate } = context;
   const { variants: maxVariants } = isolate.site.limits;
   if (stored.head.variant.length === 0) return ports.store.keep(stored);
-  const { key, stamp, fetchedAt, variant: fields } = stored.head;
-  const encoding = storedField(stored.head, "content-encoding");
-  const lasting = { freshUntil: freshUntil(stored.head), variesBy: variesBy(context, stored.head) };
-  const added: VariantMarker = {
-    head: { key: entryKeyOf(context), stamp, fetchedAt },
-    variants: [{ key, fields, encoding, fetchedAt, ...lasting }],
-  };
-  const merged = mergeMarkers(added, standingMarker(context));
+  const merged = markerWith(context, stored.head);
   const marker = { ...merged, variants: merged.variants.slice(0, maxVariants) };
   const dropped = merged.variants.slice(maxVariants).map((variant) => ports.store.forget(variant.key));
   const all = Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
   return all.then(([isKept, isSelectable]) => isKept && isSelectable);
+}
+
+/** The marker of this URL with one more variant, of which there may be one too many. */
+function markerWith(context: RequestContext, head: StoredHead): VariantMarker {
+  const { key, stamp, fetchedAt, variant: fields } = head;
+  const encoding = storedField(head, "content-encoding");
+  const lasting = { freshUntil: freshUntil(head), variesBy: variesBy(context, head) };
+  const added: VariantMarker = {
+    head: { key: entryKeyOf(context), stamp, fetchedAt },
+    variants: [{ key, fields, encoding, fetchedAt, ...lasting }],
+  };
+  return mergeMarkers(added, standingMarker(context));
 }
 
 /** The latest matching variant. Several can match after the origin has changed its `Vary`. RFC 9111 §4.1. */

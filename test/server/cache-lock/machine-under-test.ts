@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
@@ -8,6 +9,7 @@ import { MachineFetches } from "../../../server/cache-lock/machine-fetches.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import type { Janitor } from "../../../server/disk/eviction/janitor.ts";
+import type { FileKind } from "../../../server/disk/file-format.ts";
 import { plainAnswer } from "../../../server/http1/web-answer.ts";
 import { startNodeIsolate } from "../../../server/program/node-isolate.ts";
 import type { Child } from "../../../worker/flow/request-context.ts";
@@ -115,6 +117,12 @@ export class MachineUnderTest {
   static async withTwo(): Promise<{ machine: MachineUnderTest; one: WorkerOfMachine; other: WorkerOfMachine }> {
     const machine = await MachineUnderTest.start();
     return { machine, one: await machine.worker(), other: await machine.worker() };
+  }
+
+  /** How many whole files of a kind the disk has. */
+  filesOf(kind: FileKind): number {
+    const names = CacheFolder.at(this.pages).folders.flatMap((folder) => readdirSync(folder));
+    return names.filter((name) => name.endsWith(`.${kind}`)).length;
   }
 
   get paths(): readonly string[] {

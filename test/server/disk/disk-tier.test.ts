@@ -1241,6 +1241,29 @@ describe("the bound of the disk", () => {
       expect(await store(disk, 10)).toBe("stored");
     });
 
+    test("those count once that are read while they are written, and when they were deleted since", async () => {
+      const maxBytes = 16 * MIB;
+      const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });
+      for (let at = 0; at < 20; at++) await disk.tier.put(page(`/${at}`, noise(500_000)));
+      const readers: BodyReader[] = [];
+      for (let at = 0; at < 6; at++) {
+        const { readable, writable } = nodeBodies.pipe(large.length);
+        const put = disk.tier.putBody(bodyKey(at), readable).catch(() => writable.abort(new Error("refused")));
+        const body = await disk.tier.getBody(bodyKey(at), null);
+        await disk.settled();
+        if (at === 0) expect(disk.paths()).toHaveLength(20);
+        await writable.write(large).catch(() => undefined);
+        await writable.close();
+        if (body) readers.push(nodeBodies.readThrough(body));
+        await readers.at(-1)?.next();
+        await put;
+        await disk.settled();
+      }
+      expect(readers.length).toBeGreaterThan(3);
+      expect(readers.length * large.length).toBeLessThanOrEqual(maxBytes);
+      for (const reader of readers) await reader.cancel();
+    });
+
     test("no page leaves for a body that would have no room then either", async () => {
       const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 16 * MIB });
       for (let at = 0; at < 4; at++) await store(disk, at);

@@ -2,8 +2,8 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
-import { MachineUnderTest, PAGE } from "../cache-lock/machine-under-test.ts";
-import { bodyOf, DiskUnderTest, noise, readWhole, temporaryFolder } from "./disk-under-test.ts";
+import { MachineUnderTest, PAGE, until } from "../cache-lock/machine-under-test.ts";
+import { bodyOf, countedFiles, DiskUnderTest, noise, readWhole, temporaryFolder } from "./disk-under-test.ts";
 
 const MIB = 1024 * 1024;
 const BLOCK = 256 * 1024;
@@ -86,6 +86,22 @@ describe("a body that is still being written", () => {
     await other.cancel();
   });
 
+  test("is left by a reader at once, though nothing comes", async () => {
+    const { files, open } = countedFiles();
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+    const { readable, writable } = nodeBodies.pipe(BYTES.byteLength);
+    const put = disk.tier.putBody(KEY, readable).catch(() => undefined);
+    const reader = nodeBodies.readThrough((await disk.tier.getBody(KEY, null))!);
+    const next = reader.next();
+    expect(open.size).toBe(2);
+    await reader.cancel();
+    expect(open.size).toBe(1);
+    await writable.write(BYTES.subarray(0, 100));
+    expect(await next).toBeNull();
+    await writable.abort(new Error("enough"));
+    await put;
+  });
+
   test("is not found if the disk has no room for it", async () => {
     const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: MIB });
     const put = disk.tier.putBody(KEY, bodyOf([noise(2 * MIB)], 2 * MIB)).catch((cause: Error) => cause.message);
@@ -141,6 +157,18 @@ describe("clients of a large page that is being stored", () => {
     expect(await worker.ask("/a")).toMatchObject({ xCache: "HIT", text: TEXT });
     expect((await readWhole(first as never)).toString()).toBe(TEXT);
     expect(machine.paths).toEqual(["/a"]);
+  });
+
+  test("need not wait for its last piece to be taken until it is stored for all", async () => {
+    const machine = await MachineUnderTest.start();
+    const [one, other] = [await machine.worker(site), await machine.worker(site)];
+    const paused = one.begin("/a");
+    (await machine.hasAsked(1)).answer(TEXT, HEAD);
+    const first = (await paused).body!;
+    await until(() => machine.filesOf("entry") === 1);
+    await machine.clock.advance(15_000);
+    expect(await other.ask("/a")).toMatchObject({ xCache: "HIT", text: TEXT });
+    expect((await readWhole(first as never)).toString()).toBe(TEXT);
   });
 
   test("get the new page if one of them has changed it since", async () => {

@@ -283,9 +283,12 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
     return pass(decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
+    // A page that others may have at once is of more use to them than one that is only coming.
+    const othersHaveOne = isRefresh(context) || miss.kind === "doubted" || miss.kind === "refused";
+    const tell = othersHaveOne ? null : tellFollowers;
     const toClient = context.answersHead
       ? null
-      : copyLargeBody(context, response.body!, decision.head, lengthBytes, tellFollowers);
+      : copyLargeBody(context, response.body!, decision.head, lengthBytes, tell);
     tellFollowers({ kind: "not-shareable" });
     if (context.answersHead) {
       rememberUnstored(context);

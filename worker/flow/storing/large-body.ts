@@ -4,6 +4,7 @@ import { within } from "../../within.ts";
 import { reportNotStored } from "../answering/pass-on.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import type { RequestContext } from "../request-context.ts";
+import { markEarly } from "../selection.ts";
 import { BodySink } from "./body-sink.ts";
 import type { LargeFill } from "./large-fills.ts";
 import type { HeadToStore } from "./storage-decision.ts";
@@ -15,16 +16,16 @@ const STALLED_MS = 10_000;
 /**
  * Streams a large body to the client and into the shared tier, under a key to which the stored entry refers once the
  * announced length has been counted (docs/http.md#bodies-and-ranges). Where the tier gives what it is still taking, other
- * requests find the response at once, and a client that is slower than the origin gets the rest from there. Elsewhere the
- * slower of the two sets the pace, and no request waits for the copy. `null`, without doing anything, if a body that may be
- * stored is already being copied for the same key.
+ * requests find the response at once, unless `tellFollowers` is `null`, and a client that is slower than the origin gets the
+ * rest from there. Elsewhere the slower of the two sets the pace, and no request waits for the copy. `null`, without doing
+ * anything, if a body that may be stored is already being copied for the same key.
  */
 export function copyLargeBody(
   context: RequestContext,
   body: StreamedBody,
   head: HeadToStore,
   lengthBytes: number,
-  tellFollowers: TellFollowers,
+  tellFollowers: TellFollowers | null,
 ): StreamedBody | null {
   const { ports, isolate, storing } = context;
   const { largeFills } = isolate;
@@ -44,7 +45,7 @@ async function copyBeside(
   head: HeadToStore,
   lengthBytes: number,
   fill: LargeFill,
-  tellFollowers: TellFollowers,
+  tellFollowers: TellFollowers | null,
 ): Promise<boolean> {
   const { ports, isolate } = context;
   const isLate = (step: Promise<void>) => within(ports.clock, STALLED_MS, step, () => true);
@@ -53,12 +54,14 @@ async function copyBeside(
   const pipe = ports.bodies.pipe(lengthBytes);
   const copy = new BodySink(pipe.writable);
   const client = new BodySink(toClient);
-  const isShared = ports.store.readsWhileKept;
-  const taken = ports.store.keepBody(bodyKey, pipe.readable, isShared ? stored : null).then((isTaken) => {
+  const { readsWhileKept } = ports.store;
+  const early = readsWhileKept && tellFollowers && stored;
+  if (early) markEarly(context, early.head);
+  const taken = ports.store.keepBody(bodyKey, pipe.readable, early || null).then((isTaken) => {
     if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads the copy
     return isTaken;
   });
-  if (isShared) tellFollowers({ kind: "look-again" });
+  if (early) tellFollowers({ kind: "look-again" });
   let readBytes = 0;
   /** Whether the client gets the rest from the shared tier. */
   let isBehind = false;
@@ -70,7 +73,7 @@ async function copyBeside(
       readBytes += piece.byteLength;
       let sent = isBehind ? Promise.resolve() : client.write(piece);
       if (!copy.isGone && (await isLate(copy.write(piece)))) copy.giveUp("the shared tier stalled");
-      if (isShared && !isBehind && !copy.isGone && client.waits && readBytes < lengthBytes) {
+      if (readsWhileKept && !isBehind && !copy.isGone && client.waits) {
         isBehind = true;
         const rest = { first: readBytes, last: lengthBytes - 1 };
         context.background.run(sendRest(context, bodyKey, rest, sent, toClient));
