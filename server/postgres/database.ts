@@ -74,6 +74,7 @@ export class Database {
   readonly where: string;
   readonly #options: DatabaseOptions;
   readonly #driver: typeof pg;
+  readonly #Client: typeof pg.Client;
   readonly #settings: pg.ClientConfig;
   /**
    * Of statements that lock the log's row until their commit. They would wait for each other in the database anyway, and hold
@@ -94,6 +95,7 @@ export class Database {
 
   private constructor(driver: typeof pg, options: DatabaseOptions) {
     this.#driver = driver;
+    this.#Client = closedWhenFailed(driver);
     this.#options = options;
     this.where = withoutPassword(options.url);
     this.#settings = {
@@ -203,7 +205,8 @@ export class Database {
       client.on("error", () => undefined); // the statement fails as well, and nobody else listens yet
       client.query(ISOLATION).then(() => done(), done);
     };
-    const pool = new this.#driver.Pool({ ...this.#settings, max: MAX_CONNECTIONS, verify, allowExitOnIdle: true });
+    const settings = { ...this.#settings, max: MAX_CONNECTIONS, verify, allowExitOnIdle: true };
+    const pool = new this.#driver.Pool({ ...settings, Client: this.#Client });
     pool.on("connect", () => {
       if (pool === this.#pool) this.#open++;
     });
@@ -234,7 +237,7 @@ export class Database {
       }
       if (leadsElsewhere(cause) && pool === this.#pool) this.forgetConnections();
       const error = sharedLogError(this.where, cause);
-      if (error.kind === "out-of-reach") {
+      if (error.kind !== "passing") {
         this.#lastFailure = error;
         const now = clock.elapsed();
         if (now >= this.#tryAt) this.#tryAt = now + pauseMs(this.#failures++, random());
@@ -244,7 +247,7 @@ export class Database {
   }
 
   async #listenOnce({ onListening, onNotice }: Notices, onConnected: () => void): Promise<void> {
-    const client = new this.#driver.Client(this.#settings) as pg.Client & Unreferenced;
+    const client = new this.#Client(this.#settings) as pg.Client & Unreferenced;
     const loss = new Loss();
     client.on("error", (cause) => loss.tell(cause));
     client.on("end", () => loss.tell(new Error("the connection has ended")));
@@ -301,6 +304,19 @@ class Loss {
     work.then(resolve, reject);
     return promise;
   }
+}
+
+/**
+ * Connections that are closed when they fail. `pg` leaves one open that it cannot go on with, as without a password, and
+ * PostgreSQL counts it for a minute.
+ */
+function closedWhenFailed(driver: typeof pg): typeof pg.Client {
+  return class extends driver.Client {
+    constructor(settings?: string | pg.ClientConfig) {
+      super(settings);
+      this.connection.on("error", () => this.connection.stream.destroy());
+    }
+  };
 }
 
 /** Whether the address of the database may lead to another server than a connection that failed. */

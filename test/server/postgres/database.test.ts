@@ -9,6 +9,7 @@ import { byDepth } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { usedHeapBytes } from "../../suite/used-heap.ts";
 import { Relay } from "../machines/relay.ts";
+import { speakPostgres } from "./spoken-database.ts";
 
 test("queries that fail together lengthen the pause before the next attempt once", async () => {
   let elapsed = 0;
@@ -27,6 +28,26 @@ test("queries that fail together lengthen the pause before the next attempt once
   elapsed = 300;
   expect(await failure()).not.toBe(second);
   await database.close();
+});
+
+test("a machine without the password keeps no connection open, and asks no oftener than one that is out of reach", async () => {
+  vi.stubEnv("PGPASSWORD", undefined);
+  vi.stubEnv("PGPASSFILE", "/nowhere/.pgpass");
+  const { url, connections, stop } = await speakPostgres({ asksForPassword: true });
+  const database = await Database.over({ url, clock: { ...systemClock, elapsed: () => 0 }, random: () => 1 });
+  for (let query = 0; query < 5; query++) {
+    await expect(database.query("SELECT 1")).rejects.toThrow("it asks for a password");
+  }
+  expect(connections).toHaveLength(1);
+  await connections[0]?.closed;
+  const { promise: lost, resolve: onLost } = Promise.withResolvers<unknown>();
+  const listening = database.listen({ onListening() {}, onNotice() {}, onLost });
+  expect(await lost).toMatchObject({ kind: "lasting" });
+  await connections[1]?.closed;
+  await database.close();
+  await listening;
+  stop();
+  vi.unstubAllEnvs();
 });
 
 let server: PostgresServer;
