@@ -34,7 +34,6 @@ const WORDS: Readonly<Record<string, string>> = {
   "55P03": "another machine has locked the log for too long, or a commit waits for a synchronous standby",
   "25006": "it is a standby, or read-only; the log needs the primary",
   "28P01": "the password is wrong",
-  "28000": "this user may not connect",
   "3D000": "the database does not exist; create it with: createdb",
   "42501": "this user may not create or use the log's tables",
   "53100": "its disk is full",
@@ -43,8 +42,8 @@ const WORDS: Readonly<Record<string, string>> = {
 /** The code for a certificate that the database may replace any time, so that a later attempt trusts it. */
 const HAS_EXPIRED = "CERT_HAS_EXPIRED";
 
-const NAME_ROOT =
-  "name the root in its address with ?sslmode=verify-full&sslrootcert=/path.pem, because PGSSLROOTCERT is not read";
+const WITH_ROOT = "in its address with ?sslmode=verify-full&sslrootcert=/path.pem";
+const NAME_ROOT = `name the root ${WITH_ROOT}, because PGSSLROOTCERT is not read`;
 
 /** What helps by codes of OpenSSL and Node.js, https://nodejs.org/api/tls.html, for a certificate that is not trusted. */
 const OF_CERTIFICATES: Readonly<Record<string, string>> = {
@@ -79,6 +78,12 @@ const FOR_POOLER =
 
 const OF_ROLE_OR_DATABASE = /^too many connections for /;
 
+/** The code for a user who is refused before a password is of use. PostgreSQL's message says which rule does it. */
+const MAY_NOT_CONNECT = "28000";
+
+/** How a message ends that refuses a connection without TLS; the second one is of PostgreSQL 13. */
+const WITHOUT_TLS = /, (no encryption|SSL off)$/;
+
 const WANTS_PASSWORD = /client password must be/;
 
 export function sharedLogError(where: string, cause: unknown): SharedLogError {
@@ -105,6 +110,10 @@ export function sharedLogError(where: string, cause: unknown): SharedLogError {
   }
   if (OF_ROLE_OR_DATABASE.test(message)) {
     return new SharedLogError(where, `${message} (CONNECTION LIMIT); a machine needs five`, "out-of-reach", cause);
+  }
+  if (known === MAY_NOT_CONNECT) {
+    const hint = WITHOUT_TLS.test(message) ? `; ask for TLS ${WITH_ROOT}` : "";
+    return new SharedLogError(where, `this user may not connect (${message})${hint}`, "lasting", cause);
   }
   const words = WORDS[known] ?? (isOfServer ? message : `it cannot be reached (${message || known})`);
   return new SharedLogError(where, words, isOfServer ? kindOf(known) : kindOfWay(message), cause);

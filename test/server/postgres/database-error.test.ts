@@ -42,6 +42,21 @@ describe("an error of PostgreSQL, or of the way to it,", () => {
     [{ code: "08006", message: "connection failure" }, "connection failure", "out-of-reach"],
     [{ code: "28P01", message: "password authentication failed" }, "the password is wrong", "lasting"],
     [
+      { code: "28000", message: 'role "tm" is not permitted to log in' },
+      'this user may not connect (role "tm" is not permitted to log in).',
+      "lasting",
+    ],
+    [
+      { code: "28000", message: 'no pg_hba.conf entry for host "10.0.0.2", user "tm", database "log", no encryption' },
+      'database "log", no encryption); ask for TLS in its address with ?sslmode=verify-full&sslrootcert=/path.pem',
+      "lasting",
+    ],
+    [
+      { code: "28000", message: 'no pg_hba.conf entry for host "10.0.0.2", user "tm", database "log", SSL off' }, // until 13
+      'database "log", SSL off); ask for TLS in its address',
+      "lasting",
+    ],
+    [
       { message: "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string" },
       "it asks for a password;",
       "lasting",
