@@ -69,13 +69,6 @@ const DISAGREE = /^SASL|does not support SSL/;
 const NONE_FREE = "timeout exceeded when trying to connect";
 export const BUSY = "all connections of this machine to it are busy, or it does not answer";
 
-/** Poolers refuse settings that they do not know, by the code for a violation of the protocol. */
-const REFUSES_SETTING = /unsupported startup parameter/;
-
-const FOR_POOLER =
-  "its pooler refuses the bounds of statements; set this in PgBouncer: ignore_startup_parameters = " +
-  "statement_timeout, lock_timeout, idle_in_transaction_session_timeout";
-
 const OF_ROLE_OR_DATABASE = /^too many connections for /;
 
 /** The code for a user who is refused before a password is of use. PostgreSQL's message says which rule does it. */
@@ -99,7 +92,6 @@ export function sharedLogError(where: string, cause: unknown): SharedLogError {
       cause,
     );
   }
-  if (REFUSES_SETTING.test(message)) return new SharedLogError(where, FOR_POOLER, "lasting", cause);
   if (message === NONE_FREE) return new SharedLogError(where, BUSY, "passing", cause);
   const { syscall, path } = cause as { syscall?: unknown; path?: unknown };
   if (syscall === "open") return new SharedLogError(where, `${path} cannot be read (${known})`, "lasting", cause);

@@ -42,10 +42,11 @@ export interface Notices {
 const CONTENT_FOR_MS = 10_000;
 
 /**
- * Two purges at once wait for each other, and the second must then see the first, whatever the default of the database is.
- * It is no setting of the connection, because poolers refuse such ones.
+ * What a connection begins with. Two purges at once wait for each other, and the second must then see the first, whatever
+ * the default of the database is. These are no parameters of the connection, because poolers refuse or ignore such ones.
  */
-const ISOLATION = "SET default_transaction_isolation = 'read committed'";
+const SETTINGS = `SET default_transaction_isolation = 'read committed'; SET statement_timeout = ${STATEMENT_WITHIN_MS};
+  SET lock_timeout = ${LOCK_WITHIN_MS}; SET idle_in_transaction_session_timeout = ${LOCK_WITHIN_MS}`;
 
 /** A connection was given up, for another one or for good. */
 const GIVEN_UP = new Error("the connection was given up");
@@ -102,9 +103,6 @@ export class Database {
       connectionString: options.url,
       application_name: "tidemark serve",
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
-      statement_timeout: STATEMENT_WITHIN_MS,
-      lock_timeout: LOCK_WITHIN_MS,
-      idle_in_transaction_session_timeout: LOCK_WITHIN_MS,
       query_timeout: ANSWER_WITHIN_MS,
       keepAlive: true,
       types: {
@@ -203,7 +201,7 @@ export class Database {
   #newPool(): pg.Pool {
     const verify = (client: pg.PoolClient, done: (cause?: Error) => void) => {
       client.on("error", () => undefined); // the statement fails as well, and nobody else listens yet
-      client.query(ISOLATION).then(() => done(), done);
+      client.query(SETTINGS).then(() => done(), done);
     };
     const settings = { ...this.#settings, max: MAX_CONNECTIONS, verify, allowExitOnIdle: true };
     const pool = new this.#driver.Pool({ ...settings, Client: this.#Client });

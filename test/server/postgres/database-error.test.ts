@@ -64,11 +64,6 @@ describe("an error of PostgreSQL, or of the way to it,", () => {
     [{ message: "SASL: SCRAM-SERVER-FIRST-MESSAGE: nonce missing" }, "it cannot be reached (SASL", "lasting"],
     [{ message: "The server does not support SSL connections" }, "does not support SSL connections", "lasting"],
     [{ code: "3D000", message: 'database "log" does not exist' }, "create it with: createdb", "lasting"],
-    [
-      { code: "08P01", message: "unsupported startup parameter: statement_timeout" },
-      "ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout",
-      "lasting",
-    ],
     [{ code: "08P01", message: "protocol violation" }, "protocol violation", "out-of-reach"],
     [
       { code: "53300", message: "sorry, too many clients already" },

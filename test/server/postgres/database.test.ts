@@ -50,6 +50,18 @@ test("a machine without the password keeps no connection open, and asks no often
   vi.unstubAllEnvs();
 });
 
+test("a connection begins with no setting that a pooler refuses: its first statement sets the bounds", async () => {
+  const { url, connections, stop } = await speakPostgres();
+  const database = await Database.over({ url, clock: systemClock, random: Math.random });
+  await database.query("SELECT 1");
+  const [{ parameters, statements } = {}] = connections;
+  const begins = { user: "tm", database: "log", application_name: "tidemark serve", client_encoding: "UTF8" };
+  expect(parameters).toEqual(begins); // all of which PgBouncer takes
+  expect(statements).toEqual([expect.stringContaining("SET statement_timeout = 4000"), "SELECT 1"]);
+  await database.close();
+  stop();
+});
+
 let server: PostgresServer;
 let port: number;
 
@@ -87,6 +99,16 @@ test.skipIf(noPostgres)(
     await listening;
   },
 );
+
+test.skipIf(noPostgres)("the database bounds each statement, and what it waits for", { timeout: 60_000 }, async () => {
+  const database = await Database.over({ url: server.url("postgres"), clock: systemClock, random: Math.random });
+  const bounds = "'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'";
+  const rows = await database.query<{ setting: string }>(
+    `SELECT setting FROM pg_settings WHERE name IN (${bounds}) ORDER BY name`,
+  );
+  expect(rows.map(({ setting }) => setting)).toEqual(["3000", "3000", "4000"]);
+  await database.close();
+});
 
 describe.skipIf(noPostgres)("connections that fall silent", { timeout: 60_000 }, () => {
   const connections = 4;
