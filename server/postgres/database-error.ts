@@ -17,6 +17,9 @@ export class SharedLogError extends OwnerError {
   }
 }
 
+/** PostgreSQL's code for too many connections. */
+export const TOO_MANY_CONNECTIONS = "53300";
+
 const NO_TABLES =
   "it has no tables of the log, as after a failover to an empty database; restart the servers, which make them";
 
@@ -27,7 +30,7 @@ const NO_TABLES =
 const WORDS: Readonly<Record<string, string>> = {
   "42883": NO_TABLES,
   "42P01": NO_TABLES,
-  "53300": "it accepts no more connections (max_connections); a machine needs five",
+  [TOO_MANY_CONNECTIONS]: "it accepts no more connections (max_connections); a machine needs five",
   "57P03": "it is starting up, or is a standby that accepts no connections",
   "57P01": "it closed the connection because it is stopping",
   "57014": "it took too long to answer",
@@ -78,6 +81,12 @@ const MAY_NOT_CONNECT = "28000";
 const WITHOUT_TLS = /, (no encryption|SSL off)$/;
 
 const WANTS_PASSWORD = /client password must be/;
+
+/** What a pooler does instead of a refusal: it takes a connection, and its first statement waits. */
+export function leftWaiting(where: string, cause: unknown): SharedLogError {
+  const words = "it lets new connections wait, as PgBouncer does (default_pool_size); a machine needs five";
+  return Object.assign(new SharedLogError(where, words, "out-of-reach", cause), { code: TOO_MANY_CONNECTIONS });
+}
 
 export function sharedLogError(where: string, cause: unknown): SharedLogError {
   if (cause instanceof SharedLogError) return cause;

@@ -2,7 +2,7 @@ import type pg from "pg";
 import { ownPackage } from "../../package/own-package.ts";
 import { Turns } from "../../package/turns.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
-import { BUSY, SharedLogError, sharedLogError } from "./database-error.ts";
+import { BUSY, leftWaiting, SharedLogError, sharedLogError, TOO_MANY_CONNECTIONS } from "./database-error.ts";
 import { withoutPassword } from "./log-address.ts";
 import { CHANNEL } from "./schema.ts";
 
@@ -38,8 +38,12 @@ export interface Notices {
   onLost(cause: SharedLogError): void;
 }
 
-/** How long a machine makes do with the connections that it has, after it was refused another one. Milliseconds. */
+/**
+ * How long a machine makes do with the connections that it has, after it was refused another one, or a pooler let it wait
+ * for this time. The query that asked for it can then still take one of them. Milliseconds.
+ */
 const CONTENT_FOR_MS = 10_000;
+const CONTENT_AFTER_MS = 1000;
 
 /**
  * What a connection begins with. Two purges at once wait for each other, and the second must then see the first, whatever
@@ -56,9 +60,6 @@ interface Unreferenced {
   /** As of a socket. */
   unref(): void;
 }
-
-/** PostgreSQL's code for too many connections. */
-const TOO_MANY_CONNECTIONS = "53300";
 
 /** PostgreSQL's code for a write on a standby. */
 export const IS_STANDBY = "25006";
@@ -83,8 +84,8 @@ export class Database {
    */
   readonly turns: Turns = new Turns(MAX_IN_TURN);
   #pool: pg.Pool;
-  /** The connections of the pool that have been made. */
-  #open = 0;
+  /** The connections of the pool that have answered. */
+  readonly #open = new Set<pg.PoolClient>();
   #failures = 0;
   #contentUntil = Number.NEGATIVE_INFINITY;
   #tryAt = Number.NEGATIVE_INFINITY;
@@ -154,7 +155,7 @@ export class Database {
   forgetConnections(): void {
     if (this.#isClosed) return;
     const old = this.#pool;
-    this.#open = 0;
+    this.#open.clear();
     this.#pool = this.#newPool();
     void old.end().catch(() => undefined);
     this.#loss?.tell(GIVEN_UP);
@@ -201,16 +202,20 @@ export class Database {
   #newPool(): pg.Pool {
     const verify = (client: pg.PoolClient, done: (cause?: Error) => void) => {
       client.on("error", () => undefined); // the statement fails as well, and nobody else listens yet
-      client.query(SETTINGS).then(() => done(), done);
+      const first = { text: SETTINGS, query_timeout: this.#open.size > 0 ? CONTENT_AFTER_MS : ANSWER_WITHIN_MS };
+      const onAnswer = () => {
+        if (pool === this.#pool) this.#open.add(client);
+        done();
+      };
+      client.query(first).then(onAnswer, (cause: Error) => {
+        const error = cause.message === NO_ANSWER ? leftWaiting(this.where, cause) : cause;
+        this.#makesDo(error); // the query may have given up by now
+        done(error);
+      });
     };
     const settings = { ...this.#settings, max: MAX_CONNECTIONS, verify, allowExitOnIdle: true };
     const pool = new this.#driver.Pool({ ...settings, Client: this.#Client });
-    pool.on("connect", () => {
-      if (pool === this.#pool) this.#open++;
-    });
-    pool.on("remove", () => {
-      if (pool === this.#pool) this.#open = Math.max(0, this.#open - 1);
-    });
+    pool.on("remove", (client) => this.#open.delete(client));
     pool.on("error", () => undefined); // an idle connection was lost, and the next query makes another one
     return pool;
   }
@@ -226,13 +231,7 @@ export class Database {
       this.#lastFailure = null;
       return rows as T[];
     } catch (cause) {
-      const { code } = cause as { code?: unknown };
-      if (code === TOO_MANY_CONNECTIONS && this.#open > 0 && tries > 1) {
-        // The connections that are open work on, so the query waits for one of them.
-        this.#pool.options.max = this.#open;
-        this.#contentUntil = clock.elapsed() + CONTENT_FOR_MS;
-        return this.#tryQuery(text, values, tries - 1);
-      }
+      if (this.#makesDo(cause) && tries > 1) return this.#tryQuery(text, values, tries - 1);
       if (leadsElsewhere(cause) && pool === this.#pool) this.forgetConnections();
       const error = sharedLogError(this.where, cause);
       if (error.kind !== "passing") {
@@ -242,6 +241,15 @@ export class Database {
       }
       throw error;
     }
+  }
+
+  /** Whether the cause is that no more connections are to be had, so that queries wait for one of those that are open. */
+  #makesDo(cause: unknown): boolean {
+    const { code } = cause as { code?: unknown };
+    if (code !== TOO_MANY_CONNECTIONS || this.#open.size === 0) return false;
+    this.#pool.options.max = this.#open.size;
+    this.#contentUntil = this.#options.clock.elapsed() + CONTENT_FOR_MS;
+    return true;
   }
 
   async #listenOnce({ onListening, onNotice }: Notices, onConnected: () => void): Promise<void> {

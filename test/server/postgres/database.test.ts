@@ -62,6 +62,45 @@ test("a connection begins with no setting that a pooler refuses: its first state
   stop();
 });
 
+describe("a pooler that lets a new connection wait because its pool is full", () => {
+  const open = async (answers: (connection: number) => boolean) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const pooler = await speakPostgres({ answers });
+    const clock = { ...systemClock, elapsed: () => 0 };
+    const database = await Database.over({ url: pooler.url, clock, random: Math.random });
+    const stop = async () => {
+      vi.useRealTimers();
+      await database.close();
+      pooler.stop();
+    };
+    return { ...pooler, database, stop };
+  };
+
+  test("leaves the machine those that it has, which queries then wait for", async () => {
+    const { connections, database, stop } = await open((connection) => connection === 0);
+    const query = () => database.query("SELECT 1");
+    await query();
+    const both = Promise.all([query(), query()]);
+    await vi.waitUntil(() => connections[1]?.statements.length === 1);
+    vi.advanceTimersByTime(1000);
+    await both;
+    await connections[1]?.closed;
+    await Promise.all([query(), query(), query()]);
+    expect(connections).toHaveLength(2);
+    await stop();
+  });
+
+  test("is out of reach for a machine that has none", async () => {
+    const { connections, database, stop } = await open(() => false);
+    const failure = database.query("SELECT 1").catch((cause: unknown) => cause);
+    await vi.waitUntil(() => connections[0]?.statements.length === 1);
+    vi.advanceTimersByTime(5000);
+    const message = expect.stringContaining("(default_pool_size); a machine needs five");
+    expect(await failure).toMatchObject({ kind: "out-of-reach", message });
+    await stop();
+  });
+});
+
 let server: PostgresServer;
 let port: number;
 
