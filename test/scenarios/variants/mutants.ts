@@ -151,7 +151,7 @@ if (stored.head.variant.length === 0) return`,
       foundBy: "variants/default-without-vary-after-hard-purge",
     },
     "what is stored after a purge gives its stamp to the variants that were purged": {
-      in: "storeResponse",
+      in: "markerWith",
       replace: "standingMarker(context)",
       by: "markerInMemory(context)",
       foundBy: "variants/default-without-vary-beside-later-one",
