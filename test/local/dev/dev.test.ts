@@ -209,9 +209,11 @@ describe("tidemark dev, in one run", () => {
     await cdn.purgeTags("early");
     expect(await ask("/early")).toMatchObject({ body: "v1", fields: { "x-cache": "MISS" } });
     await running.says(/\/early was fetched again \d+ ms after purge 1, and is the same as before\./);
+    const secondAt = Date.now();
     await cdn.purgeTags("early");
     expect(await ask("/early")).toMatchObject({ body: "v2", fields: { "x-cache": "MISS" } });
     await cdn.purgeUrls("/early", { refresh: true });
+    const isOneMoment = Date.now() - secondAt <= 2_000; // on a busy machine it may not be
     await running.says(/\/early was fetched again \d+ ms after purge 3, and is the same as before\./);
 
     expect(later).toHaveLength(3);
@@ -224,7 +226,8 @@ describe("tidemark dev, in one run", () => {
       const answer = await fetch(`http://localhost:${port}/_tidemark/dev/early-purges?purge=${seq}`);
       return ((await answer.json()) as { changedFor?: number }[]).map(({ changedFor }) => changedFor);
     };
-    expect([await foundFor(1), await foundFor(3)]).toEqual([[undefined], [2]]); // 2 and 3 are for one change
+    expect(await foundFor(1)).toEqual([undefined]);
+    expect(isOneMoment ? [[2]] : [[2], [undefined]]).toContainEqual(await foundFor(3)); // 2 and 3 are for one change
   });
 
   test.each([
