@@ -71,6 +71,8 @@ const MOST_FILES = 2 ** 24 - 1;
 const MOST_SKETCH_SLOTS = 1 << 22;
 /** An index with room for fewer files has this many counters per file, so that two files rarely share one. */
 const SKETCH_SLOTS_PER_FILE = 4;
+/** While little room is left, there is some for one page and none for the next: it is over when all had some for so long. */
+const CROWDED_OUT_MS = 60_000;
 /** Others may use up the file system while nobody asks for room: it looks after this time. Milliseconds. */
 const LOOK_EVERY_MS = 5_000;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
@@ -114,8 +116,8 @@ export class Janitor {
   readonly #keptFreeBytes: number;
   readonly #keptFreeFiles: number;
   readonly #say: (line: string) => void;
-  /** Whether others have left no room, which is said once, and its end once. */
-  #isCrowdedOut = false;
+  /** Until when others count as having left no room, which is said once, and its end once: epoch milliseconds, or `null`. */
+  #crowdedOutUntil: number | null = null;
   readonly #index: EvictingMap<number>;
   readonly #lines = new Set<Line>();
   /** The files that have left the index and are being deleted, and their bytes. */
@@ -276,11 +278,14 @@ export class Janitor {
   }
 
   #noteRoom(isRoom: boolean): void {
-    if (isRoom !== this.#isCrowdedOut) return;
-    this.#isCrowdedOut = !isRoom;
+    const until = this.#crowdedOutUntil;
+    if (!isRoom) this.#crowdedOutUntil = Date.now() + CROWDED_OUT_MS;
+    else if (until !== null && !isPaused(until, Date.now(), CROWDED_OUT_MS)) this.#crowdedOutUntil = null;
+    const isOver = this.#crowdedOutUntil === null;
+    if (isOver === (until === null)) return;
     const { path } = this.#folder;
     this.#say(
-      isRoom
+      isOver
         ? `There is room for the cache in ${path} again.`
         : `Others have left no room in the file system of ${path}. For now, pages are kept only in memory.`,
     );
