@@ -55,6 +55,8 @@ const workerCount = wholeNumber(1, 256);
 const LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 const DEFAULT_DISK_BYTES = 10 * 1024 ** 3;
 const YEAR_SECONDS = 31_536_000;
+/** Lines that nobody reads would keep a process that has ended its work. Milliseconds. */
+const STUCK_LINES_MS = 1_000;
 
 const AFTER_HELP = `
 The server answers other machines only if you name the site's hosts: with --hosts, TIDEMARK_HOSTS, or hosts in the config.
@@ -215,6 +217,7 @@ async function run(flags: ServeFlags): Promise<void> {
     tellServiceManager(environment, READY, printLine);
     process.stdout.write(`${startedText(running)}\n`);
     await running.ended.finally(() => pidFile?.remove());
+    setTimeout(() => process.exit(), STUCK_LINES_MS).unref();
   } catch (error) {
     if (!(error instanceof OwnerError)) throw error;
     const hasGivenUp = error instanceof server.NoWorkerStartsError;

@@ -48,6 +48,25 @@ describe("tidemark serve, for its operator", { timeout: 60_000 }, () => {
     return text().trimEnd().split("\n");
   }
 
+  test("ends though nobody reads its lines", { tags: ["deep"] }, async () => {
+    const fill = "for bytes in 4096 1; do dd if=/dev/zero bs=$bytes count=4096 oflag=nonblock >&2 2>/dev/null; done";
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const child = spawn("sh", ["-c", `${fill}; exec "$@"`, "sh", process.execPath, MAIN, "serve", ...SITE], {
+      cwd: folder,
+      env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1", TIDEMARK_HOSTS: "*" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const exited = once(child, "exit");
+    let said = "";
+    child.stdout.on("data", (text) => {
+      said += text;
+    });
+    await until(() => /serves/.test(said));
+    child.kill();
+    expect(await exited).toEqual([0, null]);
+    child.stderr.destroy();
+  });
+
   test("names its processes, and writes the time before each line", async () => {
     const from = Date.now();
     const lines = await linesInFile(() => "8:12");
