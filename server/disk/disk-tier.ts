@@ -37,7 +37,7 @@ const MAX_SMALL_FILE_BYTES = 320 * 1024;
 /** A body up to this size is soon in the buffers of its socket, so the janitor need not know who reads it. */
 const SOON_READ_BYTES = 1024 * 1024;
 /**
- * A part that begins further behind what is written is left to the origin: who jumps to the end of a film would wait for all
+ * A rest that begins further behind what is written is left to the origin: who jumps to the end of a film would wait for all
  * of it.
  */
 const SOON_WRITTEN_BYTES = 4 * 1024 * 1024;
@@ -319,7 +319,9 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     const growing = this.#writes.growing(name);
     if (!growing || !(await growing.hasBegun())) return undefined;
     const { headBytes, bodyBytes, writtenBytes, grewAt } = growing;
-    if (part !== null && (part.last >= bodyBytes || part.first - writtenBytes > SOON_WRITTEN_BYTES)) return undefined;
+    // Who downloads in parts gets all of them from the origin, which may have another version by now.
+    const isRest = part === null || part.last === bodyBytes - 1;
+    if (!isRest || (part && part.first - writtenBytes > SOON_WRITTEN_BYTES)) return undefined;
     if (writtenBytes < bodyBytes && this.#monotonicNow() - grewAt > STALLED_MS) return undefined;
     try {
       const fd = await this.#files.open(growing.path!, "r");

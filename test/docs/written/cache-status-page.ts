@@ -126,7 +126,7 @@ const NOT_USED: Readonly<Record<Exclude<UnusableVerdict["because"], "stale"> | "
   session: "it is for visitors without a session, and the request has one",
   "no-cache": "the origin wants to be asked each time",
   "request-directive": "the request's `Cache-Control` wants a fresher one",
-  "body-gone": "its large body was evicted from the Cache API",
+  "body-gone": "its large body has left the cache, or is still on its way",
 };
 
 /** Why the cache was not asked. */
