@@ -169,12 +169,24 @@ describe("a large body", () => {
       for (let pieces = 0; pieces < 3; pieces++) await reader.read();
       throw new Error("full");
     };
-    const getBody = () => new Promise<undefined>(() => undefined);
+    const getBody = async () => new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
     const ask = start({ readsWhilePut: true, putBody, getBody });
     await ask();
     await pop.scheduler.advance(0);
     expect(body.isCancelled).toBe(true);
     expect(body.read).toBeLessThan(10);
+  });
+
+  test.each<[string, SharedTier["getBody"]]>([
+    ["does not give", async () => undefined],
+    ["gives too late", () => new Promise(() => undefined)],
+  ])("whose rest the shared tier %s reaches a slow client all the same", async (_, getBody) => {
+    const ask = start({ readsWhilePut: true, getBody });
+    const answer = await ask();
+    await pop.scheduler.advance(STALLED_MS - 1);
+    const text = answer.text();
+    for (let waits = 0; waits < 12; waits++) await pop.scheduler.advance(STALLED_MS);
+    expect(await pop.scheduler.settle(text)).toBe(BODY);
   });
 
   test("that neither the client nor the shared tier reads is not read further from the origin", async () => {

@@ -1,5 +1,4 @@
-import type { BodyReader, BodyWriter, StreamedBody } from "../../ports/bodies.ts";
-import type { BytePart } from "../../rules/ranges/range.ts";
+import type { Bodies, BodyReader, BodyWriter, StreamedBody } from "../../ports/bodies.ts";
 import { within } from "../../within.ts";
 import { reportNotStored } from "../answering/pass-on.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
@@ -74,10 +73,13 @@ async function copyBeside(
       let sent = isBehind ? Promise.resolve() : client.write(piece);
       if (!copy.isGone && (await isLate(copy.write(piece)))) copy.giveUp("the shared tier stalled");
       if (readsWhileKept && !isBehind && !copy.isGone && client.waits) {
-        isBehind = true;
-        const rest = { first: readBytes, last: lengthBytes - 1 };
-        context.background.run(sendRest(context, bodyKey, rest, sent, toClient));
-        sent = Promise.resolve();
+        const reading = ports.store.readBody(bodyKey, { first: readBytes, last: lengthBytes - 1 });
+        const rest = await within(ports.clock, STALLED_MS, reading, () => undefined);
+        if (rest) {
+          isBehind = true;
+          context.background.run(sendRest(ports.bodies, rest, sent, toClient));
+          sent = Promise.resolve();
+        }
       }
       if (!copy.isGone && (await isLate(sent))) {
         copy.giveUp("the client stalled");
@@ -103,19 +105,11 @@ async function copyBeside(
   return isStored;
 }
 
-/** Sends the rest of a body from the shared tier, after what the client has still to take. */
-async function sendRest(
-  { ports }: RequestContext,
-  bodyKey: string,
-  rest: BytePart,
-  taken: Promise<void>,
-  to: BodyWriter,
-): Promise<void> {
+/** Sends the rest of a body, once the client has taken what came before. */
+async function sendRest(bodies: Bodies, rest: StreamedBody, taken: Promise<void>, to: BodyWriter): Promise<void> {
   try {
-    const body = await ports.store.readBody(bodyKey, rest);
-    if (!body) throw new Error("the shared tier has lost the body");
     await taken;
-    await ports.bodies.copy(body, to);
+    await bodies.copy(rest, to);
     await to.close();
   } catch (cause) {
     await to.abort(cause).catch(() => undefined); // The client may have gone.
