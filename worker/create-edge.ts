@@ -81,7 +81,7 @@ export interface EdgeHooks {
 
 /** Like `createEdge`, with parts of the platform replaced. */
 export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
-  checkSite(siteInput); // so that a mistake ends the start, and not the first request, unless variables may correct it
+  checkSite({ ...siteInput }); // so that a mistake ends the start, and not the first request, unless variables may correct it
   return edgeOf(hooks.compile ?? ((overrides) => compileSite(siteInput, overrides)), hooks);
 }
 
