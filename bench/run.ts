@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { downloads } from "./cases/downloads.ts";
 import { endurance } from "./cases/endurance.ts";
 import { flood } from "./cases/flood.ts";
 import { hit } from "./cases/hit.ts";
@@ -11,7 +12,9 @@ import { start } from "./cases/start.ts";
 import { BenchFailure } from "./frame/bench-failure.ts";
 import { type Case, commandOf } from "./frame/case.ts";
 
-const CASES: readonly Case<object>[] = [hit, rivals, flood, endurance, purges, sessions, quiet, logLoad, start];
+const CASES: readonly Case<object>[] = [
+  ...[hit, rivals, flood, downloads, endurance, purges, sessions, quiet, logLoad, start],
+];
 
 const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints its tables and writes its results as JSON.")
