@@ -103,7 +103,7 @@ export class TieredStore implements Store {
     const taken = this.#taken(this.#shared.putBody(bodyKey, body));
     if (stored) this.remember(stored);
     const isTaken = await taken;
-    if (stored && !isTaken && this.recall(stored.head.key) === stored) this.#memory.delete(stored.head.key);
+    if (stored && !isTaken && this.#memory.peek(stored.head.key) === stored) this.#memory.delete(stored.head.key);
     return isTaken;
   }
 
