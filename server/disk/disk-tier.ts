@@ -18,8 +18,10 @@ import type { JanitorLine } from "./eviction/janitor.ts";
 import { Room } from "./eviction/room.ts";
 import { FileBody } from "./file-body.ts";
 import {
+  BLOCK_BYTES,
   type FileKind,
   fileBytes,
+  isBlockIntact,
   PREFIX_BYTES,
   type Prefix,
   readHead,
@@ -293,8 +295,9 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     const name = this.#folder.nameOf(bodyKey, "body");
     try {
-      const growing = await this.#growingBody(name, part);
-      if (growing) return growing;
+      const growing = this.#writes.growing(name);
+      const coming = growing && (await this.#comingBody(name, growing, part));
+      if (coming) return coming;
       const file = await this.#openFile(name, "body");
       let isStreamed = false;
       try {
@@ -305,7 +308,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
         this.#health.worked("read");
         this.#room.hit(name);
         isStreamed = true;
-        return this.#bodyOf(name, file, table, part);
+        return this.#bodyOf(name, file, part, table);
       } finally {
         if (!isStreamed) file.close();
       }
@@ -314,10 +317,9 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     }
   }
 
-  /** A body that this process is still writing; `undefined` if it is not, or if what is asked for may come much later. */
-  async #growingBody(name: string, part: BytePart | null): Promise<StreamedBody | undefined> {
-    const growing = this.#writes.growing(name);
-    if (!growing || !(await growing.hasBegun())) return undefined;
+  /** A body that this process was still writing; `undefined` if it is not, or if what is asked for may come much later. */
+  async #comingBody(name: string, growing: GrowingBody, part: BytePart | null): Promise<StreamedBody | undefined> {
+    if (!(await growing.hasBegun())) return undefined;
     const { headBytes, bodyBytes, writtenBytes, grewAt } = growing;
     // Who downloads in parts gets all of them from the origin, which may have another version by now.
     const isRest = part === null || part.last === bodyBytes - 1;
@@ -325,7 +327,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     if (writtenBytes < bodyBytes && this.#monotonicNow() - grewAt > STALLED_MS) return undefined;
     try {
       const fd = await this.#files.open(growing.path!, "r");
-      return this.#bodyOf(name, { fd, prefix: { headBytes, bodyBytes } }, growing, part);
+      return this.#bodyOf(name, { fd, prefix: { headBytes, bodyBytes } }, part, growing);
     } catch (cause) {
       return this.#missUnlessBug(cause); // It has got its name meanwhile.
     }
@@ -427,7 +429,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
       const read = this.#heads.read(key, text);
       if (!read || isMarker(read) || read.head.bodyBytes !== file.prefix.bodyBytes) return undefined;
       isStreamed = true;
-      return { head: read.head, body: this.#bodyOf(name, file, table, null) };
+      return { head: read.head, body: this.#bodyOf(name, file, null, table) };
     } finally {
       if (!isStreamed) file.close();
     }
@@ -454,10 +456,12 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   #bodyOf(
     name: string,
     { fd, prefix }: { readonly fd: number; readonly prefix: Pick<Prefix, "headBytes" | "bodyBytes"> },
-    state: Buffer | GrowingBody,
     part: BytePart | null,
+    known: Buffer | GrowingBody,
   ): FileBody {
-    const growing = state instanceof GrowingBody ? state : undefined;
+    const growing = known instanceof GrowingBody ? known : null;
+    const isIntact = (bytes: Uint8Array, at: number) =>
+      known instanceof GrowingBody ? known.isIntact(bytes, at) : isBlockIntact(bytes, at / BLOCK_BYTES, known);
     const path = () => growing?.path ?? this.#folder.pathOf(name);
     const page = new PageFile(this.#files, path, fd, this.#shared.pages);
     const mayStayOpen = prefix.bodyBytes > SOON_READ_BYTES;
@@ -474,7 +478,8 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
       growing?.onEnded.delete(note);
       if (isNoted) this.#room.closed(name);
     };
-    const file = { page, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, state, close };
+    const { headBytes, bodyBytes } = prefix;
+    const file = { page, bodyAt: PREFIX_BYTES + headBytes, bodyBytes, growing, isIntact, close };
     return new FileBody(this.#shared.turns, file, part, () => {
       void this.#dropInTurn(name).catch(() => undefined); // The next look-up is a miss, too.
     });

@@ -1,5 +1,5 @@
 import type { StreamedBody } from "../../worker/ports/bodies.ts";
-import { nodeBody } from "../bodies/node-body.ts";
+import { type NodeBody, nodeBody } from "../bodies/node-body.ts";
 import { messageOf } from "../message-of.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { roomOf } from "./disk-blocks.ts";
@@ -109,12 +109,13 @@ export class DiskWrites {
       await body.cancel();
       throw new Error(CANNOT_WRITE);
     }
-    const { lengthBytes } = nodeBody(body);
+    const source = nodeBody(body);
+    const { lengthBytes } = source;
     const sums = new BlockSums();
     const growing = new GrowingBody(Buffer.byteLength(bodyKey), lengthBytes ?? 0, sums, this.#monotonicNow());
     if (lengthBytes !== null) this.#growing.set(name, growing);
     try {
-      await this.#writeGrowing(name, bodyKey, body, growing, sums);
+      await this.#writeGrowing(name, bodyKey, source, growing, sums);
     } catch (cause) {
       growing.fail(cause);
       throw cause;
@@ -126,11 +127,10 @@ export class DiskWrites {
   async #writeGrowing(
     name: string,
     bodyKey: string,
-    body: StreamedBody,
+    source: NodeBody,
     growing: GrowingBody,
     sums: BlockSums,
   ): Promise<void> {
-    const source = nodeBody(body);
     const { headBytes } = growing;
     let takenBytes = 0;
     /** What the janitor knows to be written. */

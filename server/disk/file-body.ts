@@ -2,8 +2,8 @@ import type { Turns } from "../../package/turns.ts";
 import type { BodyReader } from "../../worker/ports/bodies.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import type { NodeBody } from "../bodies/node-body.ts";
-import { BLOCK_BYTES, isBlockIntact } from "./file-format.ts";
-import { GrowingBody } from "./growing-body.ts";
+import { BLOCK_BYTES } from "./file-format.ts";
+import type { GrowingBody } from "./growing-body.ts";
 import type { PageFile } from "./open-pages.ts";
 
 /** An open file of the cache. */
@@ -12,8 +12,10 @@ export interface OpenFile {
   /** Where the body begins. */
   readonly bodyAt: number;
   readonly bodyBytes: number;
-  /** The checksums of its blocks, or the body that is still being written. */
-  readonly state: Buffer | GrowingBody;
+  /** The body if it is still being written. */
+  readonly growing: GrowingBody | null;
+  /** Whether what was read at a place is what was written. */
+  isIntact(bytes: Uint8Array, at: number): boolean;
   readonly close: () => void;
 }
 
@@ -83,9 +85,9 @@ export class FileBody implements NodeBody {
       this.#finish();
       return null;
     }
-    const { state } = this.#file;
+    const { growing } = this.#file;
     try {
-      if (state instanceof GrowingBody) await state.growsBeyond(this.#at);
+      if (growing) await growing.growsBeyond(this.#at);
       return await this.#turns.take(() => this.#nextBlock());
     } catch (cause) {
       this.#end = this.#at;
@@ -98,18 +100,15 @@ export class FileBody implements NodeBody {
   async #nextBlock(): Promise<Uint8Array | null> {
     const end = this.#end; // a cancellation during the read changes it
     if (this.#at >= end) return null; // cancelled while it waited
-    const { page, bodyAt, bodyBytes, state } = this.#file;
-    const growing = state instanceof GrowingBody ? state : null;
-    const block = Math.floor(this.#at / BLOCK_BYTES);
-    const start = block * BLOCK_BYTES;
+    const { page, bodyAt, bodyBytes, growing } = this.#file;
+    const start = this.#at - (this.#at % BLOCK_BYTES);
     const to = Math.min(start + BLOCK_BYTES, growing?.writtenBytes ?? bodyBytes);
     const from = growing && to < start + BLOCK_BYTES ? this.#at : start;
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(to - from).buffer);
     const over = Promise.withResolvers<void>();
     this.#reading = over.promise;
     const readBytes = await page.read(bytes, bodyAt + from).finally(over.resolve);
-    const isIntact = state instanceof GrowingBody ? state.isIntact(bytes, from) : isBlockIntact(bytes, block, state);
-    if (readBytes < bytes.length || !isIntact) throw new Error("a stored body is damaged");
+    if (readBytes < bytes.length || !this.#file.isIntact(bytes, from)) throw new Error("a stored body is damaged");
     const piece = bytes.subarray(this.#at - from, Math.min(end, to) - from);
     this.#at += piece.length;
     if (this.#at >= this.#end) this.#finish();

@@ -54,13 +54,13 @@ async function copyBeside(
   const copy = new BodySink(pipe.writable);
   const client = new BodySink(toClient);
   const { readsWhileKept } = ports.store;
-  const early = readsWhileKept && tellFollowers && stored;
+  const early = readsWhileKept && tellFollowers ? stored : null;
   if (early) markEarly(context, early.head);
-  const taken = ports.store.keepBody(bodyKey, pipe.readable, early || null).then((isTaken) => {
+  const taken = ports.store.keepBody(bodyKey, pipe.readable, early).then((isTaken) => {
     if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads the copy
     return isTaken;
   });
-  if (early) tellFollowers({ kind: "look-again" });
+  if (early) tellFollowers?.({ kind: "look-again" });
   let readBytes = 0;
   /** Whether the client gets the rest from the shared tier. */
   let isBehind = false;
