@@ -196,14 +196,8 @@ export class WorkerOfMachine {
     this.#isolate = isolate;
   }
 
-  async ask(
-    path: string,
-    fields: Readonly<Record<string, string>> = {},
-    method = "GET",
-    sent: string | null = null,
-    child: Child | null = null,
-  ): Promise<Received> {
-    const { status, fields: got, body } = await this.begin(path, fields, method, sent, child);
+  async ask(...request: Parameters<WorkerOfMachine["begin"]>): Promise<Received> {
+    const { status, fields: got, body } = await this.begin(...request);
     return { status, text: body === null ? "" : await textOf(body), xCache: got.get("x-cache") };
   }
 
