@@ -131,8 +131,8 @@ describe.skipIf(platform !== "linux")(
       expect(night.ledgerRows - noon.ledgerRows).toBeLessThan(40);
       expect(night.descriptors - noon.descriptors).toBeLessThan(60);
       expect(night.timers - noon.timers).toBeLessThan(20);
-      // Purges of three hours, of those of a day.
-      expect(Math.max(...samples.map(({ auditRows }) => auditRows))).toBeLessThan(day.purges.accepted * 0.9);
+      // Some are pruned, once in 256 purges. Each hour has been looked at for rows that should have been.
+      expect(Math.max(...samples.map(({ auditRows }) => auditRows))).toBeLessThan(day.purges.accepted);
     });
 
     test("leaves no timer and no open file behind", () => {
