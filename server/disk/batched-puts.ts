@@ -1,18 +1,11 @@
 import type { Stored } from "../../worker/rules/storing/stored-response.ts";
 import { writeHead } from "../../worker/store/envelope.ts";
-import type { Backlog } from "./backlog.ts";
-import type { DiskHealth } from "./disk-health.ts";
-import type { Room } from "./eviction/room.ts";
 import { fileBytes, isSmallFile } from "./file-format.ts";
+import type { FileStoreParts } from "./file-store.ts";
 import type { FailedFiles, FileWriter } from "./file-writer.ts";
-import type { LikelyCached } from "./likely-cached.ts";
 
-export interface BatchedPutsParts {
+export interface BatchedPutsParts extends Pick<FileStoreParts, "room" | "health" | "cached" | "backlog"> {
   readonly writer: FileWriter;
-  readonly room: Room;
-  readonly health: DiskHealth;
-  readonly cached: LikelyCached;
-  readonly backlog: Backlog;
   /** The last change of each file that is under way. */
   readonly changes: Map<string, Promise<void>>;
 }

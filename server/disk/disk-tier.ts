@@ -13,7 +13,6 @@ import { BatchedPuts } from "./batched-puts.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { type DiskFiles, diskFiles } from "./disk-files.ts";
 import { DiskHealth } from "./disk-health.ts";
-import { DiskWrites } from "./disk-writes.ts";
 import type { JanitorLine } from "./eviction/janitor.ts";
 import { Room } from "./eviction/room.ts";
 import { FileBody } from "./file-body.ts";
@@ -28,11 +27,11 @@ import {
   readPrefix,
   readWholeBody,
 } from "./file-format.ts";
+import { FileStore, type FileStoreParts } from "./file-store.ts";
 import type { FileWriter } from "./file-writer.ts";
 import { GrowingBody } from "./growing-body.ts";
 import { LikelyCached } from "./likely-cached.ts";
 import { OpenPages, PageFile } from "./open-pages.ts";
-import { OpenedFile } from "./opened-file.ts";
 
 /** Larger files are streamed. Up to this size, reading a file at once costs less. */
 const MAX_SMALL_FILE_BYTES = 320 * 1024;
@@ -70,13 +69,9 @@ export interface DiskTierParts {
 }
 
 /** What the tiers of several sites share in one process. */
-interface SharedParts {
-  readonly room: Room;
-  readonly health: DiskHealth;
-  readonly cached: LikelyCached;
+interface SharedParts extends Pick<FileStoreParts, "room" | "health" | "cached" | "backlog"> {
   /** The order in which bodies are read: each reads one block, and then waits behind the others. */
   readonly turns: Turns;
-  readonly backlog: Backlog;
   readonly pages: OpenPages;
 }
 
@@ -99,13 +94,10 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   readonly #folder: CacheFolder;
   readonly #files: DiskFiles;
   readonly #room: Room;
-  readonly #health: DiskHealth;
   readonly #cached: LikelyCached;
-  readonly #writes: DiskWrites;
+  readonly #store: FileStore;
   readonly #batched: BatchedPuts | undefined;
   readonly #heads = new RecentHeads();
-  /** The last change of each file that is under way in this process. */
-  readonly #changes = new Map<string, Promise<void>>();
   readonly #monotonicNow: () => number;
 
   /** `shared`: what this tier shares with those of other sites in the same folder. */
@@ -124,13 +116,11 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
       backlog: new Backlog(folder.path, say),
       pages: new OpenPages(parts.mostOpen ?? null),
     };
-    const { room, health, cached, backlog } = this.#shared;
-    this.#room = room;
-    this.#health = health;
-    this.#cached = cached;
-    this.#writes = new DiskWrites({ folder, files, room, health, monotonicNow, writer });
-    const changes = this.#changes;
-    this.#batched = writer && new BatchedPuts({ writer, room, health, cached, backlog, changes });
+    this.#room = this.#shared.room;
+    this.#cached = this.#shared.cached;
+    const store = new FileStore({ ...this.#shared, folder, files, monotonicNow, writer });
+    this.#store = store;
+    this.#batched = writer && new BatchedPuts({ ...this.#shared, writer, changes: store.changes });
   }
 
   /**
@@ -146,7 +136,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     try {
       if (this.#cached.sizeOf(name) !== undefined) return this.#getFile(key, name);
       // Most misses end here: a look for the file costs half as much as a non-blocking open.
-      const size = this.#sizeNow(name);
+      const size = this.#store.sizeNow(name);
       return size === null ? undefined : this.#getFile(key, name, size);
     } catch (bug) {
       return Promise.reject(bug);
@@ -157,13 +147,13 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   async #getFile(key: string, name: string, size?: number): Promise<Found | undefined> {
     try {
       const found = this.#readCached(key, name) ?? (await this.#readFile(key, name, size));
-      this.#health.worked("read");
-      if (found === "torn") return await this.#drop(name);
+      this.#shared.health.worked("read");
+      if (found === "torn") return await this.#store.drop(name);
       if (found) this.#room.hit(name);
       return found;
     } catch (cause) {
       this.#cached.forget(name);
-      return this.#missUnlessBug(cause);
+      return this.#store.missUnlessBug(cause);
     }
   }
 
@@ -174,7 +164,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
       const found = this.#readCached(key, name) ?? (await this.#readFile(key, name));
       return found === "torn" ? undefined : found;
     } catch (cause) {
-      return this.#missUnlessBug(cause);
+      return this.#store.missUnlessBug(cause);
     }
   }
 
@@ -183,14 +173,14 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     const name = this.#folder.nameOf(key, "entry");
     const body = heldBody(stored);
     try {
-      const isMissing = !this.#changes.has(name) && this.#existsNow(name) === false;
+      const isMissing = !this.#store.changes.has(name) && this.#store.existsNow(name) === false;
       return (
         (isMissing ? this.#batched?.put(name, stored, body) : undefined) ??
-        this.#changeInMemory(name, body, async () => {
+        this.#store.changeInMemory(name, body, async () => {
           const held = isMissing ? undefined : await this.#heldAt(key, name);
           // One from before the clock was set back only looks newer.
           if (held && isNewer(held, stored) && !isAgeUnknown(held.head.fetchedAt, this.#parts.now())) return;
-          const bytes = await this.#writes.write(name, "entry", writeHead(stored), body);
+          const bytes = await this.#store.write(name, "entry", writeHead(stored), body);
           if (bytes !== null) this.#cached.touch(name, bytes);
         })
       );
@@ -205,16 +195,16 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
    */
   hasEntry(key: string): boolean {
     const name = this.#folder.nameOf(key, "entry");
-    return this.#existsNow(name) ?? this.#cached.sizeOf(name) !== undefined;
+    return this.#store.existsNow(name) ?? this.#cached.sizeOf(name) !== undefined;
   }
 
   async delete(key: string): Promise<void> {
     const name = this.#folder.nameOf(key, "entry");
-    await this.#dropInTurn(name); // The janitor deletes its coded forms.
+    await this.#store.dropInTurn(name); // The janitor deletes its coded forms.
   }
 
   hasCoded(key: string, form: FormName): boolean | undefined {
-    return this.#existsNow(this.#coded(key, form).name);
+    return this.#store.existsNow(this.#coded(key, form).name);
   }
 
   async readCoded(key: string, form: FormName): Promise<CodedFile | undefined> {
@@ -227,19 +217,19 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   async writeCoded(key: string, form: FormName, { digest, bytes }: CodedFile): Promise<void> {
     const entry = this.#folder.nameOf(key, "entry");
     const { name, kind } = this.#coded(key, form);
-    await this.#changeInMemory(name, bytes, async () => {
-      if (!(await this.#exists(entry))) return;
-      await this.#writes.write(name, kind, `${digest} ${key}`, bytes);
-      if (!(await this.#exists(entry))) await this.#drop(name);
+    await this.#store.changeInMemory(name, bytes, async () => {
+      if (!(await this.#store.exists(entry))) return;
+      await this.#store.write(name, kind, `${digest} ${key}`, bytes);
+      if (!(await this.#store.exists(entry))) await this.#store.drop(name);
     });
   }
 
   async dropCoded(key: string, form: FormName): Promise<void> {
-    await this.#dropInTurn(this.#coded(key, form).name);
+    await this.#store.dropInTurn(this.#coded(key, form).name);
   }
 
   hasDictionary(name: string): boolean | undefined {
-    return this.#existsNow(this.#folder.nameOf(name, "dictionary"));
+    return this.#store.existsNow(this.#folder.nameOf(name, "dictionary"));
   }
 
   async readDictionary(name: string): Promise<DictionaryFile | undefined> {
@@ -250,13 +240,13 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
 
   async writeDictionary(name: string, { about, bytes }: DictionaryFile): Promise<void> {
     const file = this.#folder.nameOf(name, "dictionary");
-    await this.#changeInMemory(file, bytes, async () => {
-      await this.#writes.write(file, "dictionary", `${about}\n${name}`, bytes);
+    await this.#store.changeInMemory(file, bytes, async () => {
+      await this.#store.write(file, "dictionary", `${about}\n${name}`, bytes);
     });
   }
 
   async dropDictionary(name: string): Promise<void> {
-    await this.#dropInTurn(this.#folder.nameOf(name, "dictionary"));
+    await this.#store.dropInTurn(this.#folder.nameOf(name, "dictionary"));
   }
 
   /**
@@ -274,46 +264,44 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     kind: FileKind,
   ): Promise<{ readonly head: string; readonly bytes: Uint8Array<ArrayBuffer> } | undefined> {
     try {
-      const file = await this.#openFile(name, kind);
+      const file = await this.#store.open(name, kind);
       try {
         const { head } = file;
-        if (head === undefined) return await this.#drop(name);
+        if (head === undefined) return await this.#store.drop(name);
         const whole = await file.readWhole();
         const body = whole && readWholeBody(whole, file.prefix);
-        if (!whole || !body) return await this.#drop(name);
-        this.#health.worked("read");
-        this.#room.hit(name);
+        if (!whole || !body) return await this.#store.drop(name);
+        this.#store.hit(name);
         return { head, bytes: new Uint8Array(whole.buffer as ArrayBuffer, body.byteOffset, body.length) };
       } finally {
         file.close();
       }
     } catch (cause) {
-      return this.#missUnlessBug(cause);
+      return this.#store.missUnlessBug(cause);
     }
   }
 
   async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     const name = this.#folder.nameOf(bodyKey, "body");
     try {
-      const growing = this.#writes.growing(name);
+      const growing = this.#store.growing(name);
       const coming = growing && (await this.#comingBody(name, growing, part));
       if (coming) return coming;
-      const file = await this.#openFile(name, "body");
+      const file = await this.#store.open(name, "body");
       let isStreamed = false;
       try {
-        if (file.isTorn) return await this.#drop(name);
+        if (file.isTorn) return await this.#store.drop(name);
         if (file.head !== bodyKey || (part !== null && part.last >= file.prefix.bodyBytes)) return undefined;
         const table = await file.readTable();
-        if (!table) return await this.#drop(name);
-        this.#health.worked("read");
-        this.#room.hit(name);
+        if (!table) return await this.#store.drop(name);
+        this.#store.hit(name);
         isStreamed = true;
         return this.#bodyOf(name, file, part, table);
       } finally {
         if (!isStreamed) file.close();
       }
     } catch (cause) {
-      return this.#missUnlessBug(cause);
+      return this.#store.missUnlessBug(cause);
     }
   }
 
@@ -329,17 +317,17 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
       const fd = await this.#files.open(growing.path!, "r");
       return this.#bodyOf(name, { fd, prefix: { headBytes, bodyBytes } }, part, growing);
     } catch (cause) {
-      return this.#missUnlessBug(cause); // It has got its name meanwhile.
+      return this.#store.missUnlessBug(cause); // It has got its name meanwhile.
     }
   }
 
   async putBody(bodyKey: string, body: StreamedBody): Promise<void> {
-    await this.#writes.writeBody(this.#folder.nameOf(bodyKey, "body"), bodyKey, body);
+    await this.#store.writeBody(this.#folder.nameOf(bodyKey, "body"), bodyKey, body);
   }
 
   /** Resolves when no file is being changed. The janitor knows of all changes then. */
   async settled(): Promise<void> {
-    while (this.#changes.size > 0) await Promise.allSettled(this.#changes.values());
+    while (this.#store.changes.size > 0) await Promise.allSettled(this.#store.changes.values());
     await this.#room.settled();
   }
 
@@ -349,70 +337,18 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     await this.#room.end();
   }
 
-  #dropInTurn(name: string): Promise<void> {
-    return this.#change(name, () => this.#drop(name));
-  }
-
-  /** Whether there is a file of this name; `undefined` if the look would probably wait for the disk. */
-  #existsNow(name: string): boolean | undefined {
-    const size = this.#sizeNow(name);
-    return size === undefined ? undefined : size !== null;
-  }
-
-  /** The size of a file; `null` if there is none, `undefined` if the look would probably wait for the disk. */
-  #sizeNow(name: string): number | null | undefined {
-    const startedAt = this.#monotonicNow();
-    if (!this.#cached.holdsFolders(startedAt)) return undefined;
-    let size: number | null = null;
-    try {
-      size = this.#files.sizeNow(this.#folder.pathOf(name));
-    } catch (cause) {
-      this.#missUnlessBug(cause);
-    }
-    const now = this.#monotonicNow();
-    this.#cached.took(now - startedAt, now);
-    return size;
-  }
-
-  async #exists(name: string): Promise<boolean> {
-    const exists = this.#existsNow(name);
-    if (exists !== undefined) return exists;
-    try {
-      await this.#files.sizeOf(this.#folder.pathOf(name));
-      return true;
-    } catch (cause) {
-      this.#missUnlessBug(cause);
-      return false;
-    }
-  }
-
   /** Reads a small file at once if the kernel probably has it in memory. */
   #readCached(key: string, name: string): Found | "torn" | undefined {
     const size = this.#cached.sizeOf(name);
     if (size === undefined || size > MAX_SMALL_FILE_BYTES) return undefined;
-    const startedAt = this.#monotonicNow();
-    const fd = this.#files.openNow(this.#folder.pathOf(name), "r");
-    // One more byte shows whether another process has replaced the file with a longer one.
-    const bytes = Buffer.allocUnsafeSlow(size + 1);
-    let read: number;
-    try {
-      read = this.#files.readNow(fd, bytes, size + 1, 0);
-    } finally {
-      this.#files.closeNow(fd);
-    }
-    const now = this.#monotonicNow();
-    this.#cached.took(now - startedAt, now);
-    if (read !== size) {
-      this.#cached.forget(name);
-      return undefined;
-    }
-    return this.#smallEntry(key, bytes.subarray(0, size));
+    const bytes = this.#store.readNow(name, size);
+    return bytes && this.#smallEntry(key, bytes);
   }
 
   /** Reads a file without blocking: whole if it is small, otherwise its head, with the body to be streamed. */
   async #readFile(key: string, name: string, likelySize?: number): Promise<Found | "torn" | undefined> {
     const firstBytes = likelySize !== undefined && likelySize <= MAX_SMALL_FILE_BYTES ? likelySize : undefined;
-    const file = await this.#openFile(name, "entry", firstBytes);
+    const file = await this.#store.open(name, "entry", firstBytes);
     let isStreamed = false;
     try {
       if (file.isTorn) return "torn";
@@ -449,10 +385,6 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     return { head, body: new Uint8Array(bytes.buffer as ArrayBuffer, body.byteOffset, body.length) };
   }
 
-  #openFile(name: string, kind: FileKind, firstBytes?: number): Promise<OpenedFile> {
-    return OpenedFile.open(this.#files, this.#folder.pathOf(name), kind, firstBytes);
-  }
-
   #bodyOf(
     name: string,
     { fd, prefix }: { readonly fd: number; readonly prefix: Pick<Prefix, "headBytes" | "bodyBytes"> },
@@ -481,58 +413,18 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     const { headBytes, bodyBytes } = prefix;
     const file = { page, bodyAt: PREFIX_BYTES + headBytes, bodyBytes, growing, isIntact, close };
     return new FileBody(this.#shared.turns, file, part, () => {
-      void this.#dropInTurn(name).catch(() => undefined); // The next look-up is a miss, too.
+      void this.#store.dropInTurn(name).catch(() => undefined); // The next look-up is a miss, too.
     });
   }
 
   /** The head that a file has; `undefined` if there is none that can be used. */
   async #heldAt(key: string, name: string): Promise<Stored | undefined> {
-    const file = await this.#openFile(name, "entry").catch(() => undefined);
+    const file = await this.#store.open(name, "entry").catch(() => undefined);
     if (!file) return undefined;
     file.close();
     const text = file.head;
     const read = text === undefined ? undefined : this.#heads.read(key, text);
     return read && (isMarker(read) ? read : { head: read.head, body: null });
-  }
-
-  /** A change whose bytes wait in memory. It is dropped if too many bytes wait. */
-  async #changeInMemory(name: string, { byteLength }: Uint8Array, change: () => Promise<void>): Promise<void> {
-    const { backlog } = this.#shared;
-    if (!backlog.enter(byteLength)) return;
-    try {
-      await this.#change(name, change);
-    } finally {
-      backlog.leave(byteLength);
-    }
-  }
-
-  /** Makes changes of one file one after the other, so that a late put of an older response finds the newer one. */
-  async #change(name: string, change: () => Promise<void>): Promise<void> {
-    const before = this.#changes.get(name) ?? Promise.resolve();
-    const done = before.then(change, change);
-    this.#changes.set(name, done);
-    try {
-      await done;
-    } finally {
-      if (this.#changes.get(name) === done) this.#changes.delete(name);
-    }
-  }
-
-  /** Deletes a file. */
-  async #drop(name: string): Promise<undefined> {
-    this.#cached.forget(name);
-    try {
-      await this.#files.unlink(this.#folder.pathOf(name));
-      this.#room.gone(name);
-    } catch (cause) {
-      this.#missUnlessBug(cause);
-    }
-  }
-
-  #missUnlessBug(cause: unknown): undefined {
-    if (this.#health.failed(cause, "read")) return undefined;
-    if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
-    throw cause;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { StreamedBody } from "../../worker/ports/bodies.ts";
 import { type NodeBody, nodeBody } from "../bodies/node-body.ts";
 import { messageOf } from "../message-of.ts";
+import type { Backlog } from "./backlog.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { roomOf } from "./disk-blocks.ts";
 import { type DiskFiles, writeAll } from "./disk-files.ts";
@@ -18,40 +19,163 @@ import {
 } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
 import { GrowingBody } from "./growing-body.ts";
+import type { LikelyCached } from "./likely-cached.ts";
+import { OpenedFile } from "./opened-file.ts";
 
 /** A body of unknown length reserves room in pieces of this size. */
 const BODY_ROOM_BYTES = 8 * 1024 * 1024;
 const CANNOT_WRITE = "the disk tier cannot write now";
 
-export interface DiskWritesParts {
+export interface FileStoreParts {
   readonly folder: CacheFolder;
   readonly files: DiskFiles;
   readonly room: Room;
   readonly health: DiskHealth;
+  readonly cached: LikelyCached;
+  readonly backlog: Backlog;
   /** Milliseconds of a clock that is never set back. */
   readonly monotonicNow: () => number;
   /** Writes small files. Without it, they are written by `files`. */
   readonly writer: FileWriter | undefined;
 }
 
-/** Writes files, one at a time: into room that it asks for, and under the name of a draft until they are whole. */
-export class DiskWrites {
+/**
+ * The files of the cache, by their names. Writes them one at a time: into room that it asks for, and under the name of
+ * a draft until they are whole.
+ */
+export class FileStore {
+  /** The last change of each file that is under way in this process. */
+  readonly changes = new Map<string, Promise<void>>();
   readonly #folder: CacheFolder;
   readonly #files: DiskFiles;
   readonly #room: Room;
   readonly #health: DiskHealth;
+  readonly #cached: LikelyCached;
+  readonly #backlog: Backlog;
   readonly #monotonicNow: () => number;
   readonly #writer: FileWriter | undefined;
   /** The bodies of announced length that are being written, by the names of their files. */
   readonly #growing = new Map<string, GrowingBody>();
 
-  constructor({ folder, files, room, health, monotonicNow, writer }: DiskWritesParts) {
+  constructor({ folder, files, room, health, cached, backlog, monotonicNow, writer }: FileStoreParts) {
     this.#monotonicNow = monotonicNow;
     this.#folder = folder;
     this.#files = files;
     this.#room = room;
     this.#health = health;
+    this.#cached = cached;
+    this.#backlog = backlog;
     this.#writer = writer;
+  }
+
+  /** Whether there is a file of this name; `undefined` if the look would probably wait for the disk. */
+  existsNow(name: string): boolean | undefined {
+    const size = this.sizeNow(name);
+    return size === undefined ? undefined : size !== null;
+  }
+
+  /** The size of a file; `null` if there is none, `undefined` if the look would probably wait for the disk. */
+  sizeNow(name: string): number | null | undefined {
+    const startedAt = this.#monotonicNow();
+    if (!this.#cached.holdsFolders(startedAt)) return undefined;
+    let size: number | null = null;
+    try {
+      size = this.#files.sizeNow(this.#folder.pathOf(name));
+    } catch (cause) {
+      this.missUnlessBug(cause);
+    }
+    const now = this.#monotonicNow();
+    this.#cached.took(now - startedAt, now);
+    return size;
+  }
+
+  /** Whether there is a file of this name, even if the look has to wait for the disk. */
+  async exists(name: string): Promise<boolean> {
+    const exists = this.existsNow(name);
+    if (exists !== undefined) return exists;
+    try {
+      await this.#files.sizeOf(this.#folder.pathOf(name));
+      return true;
+    } catch (cause) {
+      this.missUnlessBug(cause);
+      return false;
+    }
+  }
+
+  /** Reads a file of this size at once; `undefined` if it has another one by now. */
+  readNow(name: string, size: number): Buffer | undefined {
+    const startedAt = this.#monotonicNow();
+    const fd = this.#files.openNow(this.#folder.pathOf(name), "r");
+    // One more byte shows whether another process has replaced the file with a longer one.
+    const bytes = Buffer.allocUnsafeSlow(size + 1);
+    let read: number;
+    try {
+      read = this.#files.readNow(fd, bytes, size + 1, 0);
+    } finally {
+      this.#files.closeNow(fd);
+    }
+    const now = this.#monotonicNow();
+    this.#cached.took(now - startedAt, now);
+    if (read !== size) {
+      this.#cached.forget(name);
+      return undefined;
+    }
+    return bytes.subarray(0, size);
+  }
+
+  /** `firstBytes`: its size, if that is known. */
+  open(name: string, kind: FileKind, firstBytes?: number): Promise<OpenedFile> {
+    return OpenedFile.open(this.#files, this.#folder.pathOf(name), kind, firstBytes);
+  }
+
+  /** A read has found what it looked for. */
+  hit(name: string): void {
+    this.#health.worked("read");
+    this.#room.hit(name);
+  }
+
+  /** A change whose bytes wait in memory. It is dropped if too many bytes wait. */
+  async changeInMemory(name: string, { byteLength }: Uint8Array, change: () => Promise<void>): Promise<void> {
+    if (!this.#backlog.enter(byteLength)) return;
+    try {
+      await this.#change(name, change);
+    } finally {
+      this.#backlog.leave(byteLength);
+    }
+  }
+
+  /** Makes changes of one file one after the other, so that a late put of an older response finds the newer one. */
+  async #change(name: string, change: () => Promise<void>): Promise<void> {
+    const before = this.changes.get(name) ?? Promise.resolve();
+    const done = before.then(change, change);
+    this.changes.set(name, done);
+    try {
+      await done;
+    } finally {
+      if (this.changes.get(name) === done) this.changes.delete(name);
+    }
+  }
+
+  /** Deletes a file. */
+  async drop(name: string): Promise<undefined> {
+    this.#cached.forget(name);
+    try {
+      await this.#files.unlink(this.#folder.pathOf(name));
+      this.#room.gone(name);
+    } catch (cause) {
+      this.missUnlessBug(cause);
+    }
+  }
+
+  dropInTurn(name: string): Promise<void> {
+    return this.#change(name, () => this.drop(name));
+  }
+
+  /** A read or a deletion has failed: without a file, or because of the disk. Throws the cause if it is neither. */
+  missUnlessBug(cause: unknown): undefined {
+    if (this.#health.failed(cause, "read")) return undefined;
+    if ((cause as { code?: unknown }).code === "ENOENT") return undefined;
+    throw cause;
   }
 
   /** Writes a file whose body is in memory. Returns its size, or `null` if it was not written. */
