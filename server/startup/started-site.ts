@@ -95,10 +95,11 @@ export function startSite(
   const site = withLimitsOfServer(compiled, settings.site.limits, { memoryBytes, largestBodyBytes });
   const { origin, close } = originOf(settings, site, rules, maxOriginConnections, parts.write);
   const compresses = compressionSettings(settings.site);
+  const files = tier?.compression ?? null;
   const isolate = startNodeIsolate(settings.parent === null ? site : withRoomForTiers(site), {
     ...parts,
     compression: compresses
-      ? new NodeCompression({ settings: compresses, memoryBytes, files: tier, queue: compressing, dictionaries })
+      ? new NodeCompression({ settings: compresses, memoryBytes, files, queue: compressing, dictionaries })
       : undefined,
     clock: systemClock,
     random: Math.random,

@@ -86,7 +86,7 @@ export class ServerWorker {
     const { site, compression: settings, clock, origin, line, log, tokens, tier, calls } = this.#parts;
     const { memoryBytes } = site.limits;
     return startNodeIsolate(site, {
-      compression: settings ? new NodeCompression({ settings, memoryBytes, files: tier }) : undefined,
+      compression: settings ? new NodeCompression({ settings, memoryBytes, files: tier.compression }) : undefined,
       clock,
       random: chances(1),
       sharedTier: new QuietTier(tier, calls),

@@ -147,8 +147,8 @@ test("a form made from other bytes of the same page is not sent", async () => {
   const { open } = disk();
   const tier = open();
   await stored(tier);
-  const file = (await tier.readCoded(KEY, "br"))!;
-  await tier.writeCoded(KEY, "br", { ...file, digest: "another" });
+  const file = (await tier.compression.readCoded(KEY, "br"))!;
+  await tier.compression.writeCoded(KEY, "br", { ...file, digest: "another" });
   const next = worker(open());
   expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: null, text: V1 });
   await next.settled();
@@ -173,7 +173,7 @@ test("when an entry is removed from the disk, its forms are too", async () => {
 test("a form is not written if its entry is gone", async () => {
   const { open, files } = disk();
   const tier = open();
-  await tier.writeCoded(KEY, "br", { digest: "any", bytes: new Uint8Array(10) });
+  await tier.compression.writeCoded(KEY, "br", { digest: "any", bytes: new Uint8Array(10) });
   expect(files("")).toEqual([]);
 });
 
@@ -236,7 +236,10 @@ test("many requests during a look at the disk have a page compressed once", asyn
   const { open } = disk();
   const tier = open();
   await stored(tier);
-  await tier.writeCoded(KEY, "br", { ...(await tier.readCoded(KEY, "br"))!, digest: "another" });
+  await tier.compression.writeCoded(KEY, "br", {
+    ...(await tier.compression.readCoded(KEY, "br"))!,
+    digest: "another",
+  });
   const next = worker(open());
   await next.ask("/a");
   await Promise.all(Array.from({ length: 20 }, () => next.ask("/a", BROWSER)));

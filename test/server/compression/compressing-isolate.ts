@@ -97,7 +97,7 @@ export class CompressingIsolate {
     };
     this.#isolate = startNodeIsolate(site, {
       compression: settings
-        ? new NodeCompression({ settings, memoryBytes, files: disk ?? null, encode: counted, digest })
+        ? new NodeCompression({ settings, memoryBytes, files: disk?.compression ?? null, encode: counted, digest })
         : undefined,
       clock: this.clock,
       random: Math.random,

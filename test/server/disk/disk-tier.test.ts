@@ -464,8 +464,8 @@ describe("the event loop never waits for a cold disk", () => {
   const uses: [string, (tier: DiskTier) => unknown][] = [
     ["a put", (tier) => tier.put(page("/a", "text"))],
     ["the question whether there is an entry", (tier) => tier.hasEntry(KEY)],
-    ["the question whether there is a coded form", (tier) => tier.hasCoded(KEY, "br")],
-    ["a put of a coded form", (tier) => tier.writeCoded(KEY, "br", CODED)],
+    ["the question whether there is a coded form", (tier) => tier.compression.hasCoded(KEY, "br")],
+    ["a put of a coded form", (tier) => tier.compression.writeCoded(KEY, "br", CODED)],
   ];
 
   test.each(uses)("%s looks for no file by name alone after a look has waited", { tags: ["deep"] }, async (_, use) => {
@@ -508,30 +508,33 @@ describe("the event loop never waits for a cold disk", () => {
   test("whether there is a coded form is not known, but it can be read, written and dropped", async () => {
     const { tier, cool } = await slowLooks();
     await tier.put(page("/a", "text"));
-    await tier.writeCoded(KEY, "br", CODED);
-    expect([tier.hasCoded(KEY, "br"), tier.hasCoded(KEY, "gzip")]).toEqual([true, false]);
+    await tier.compression.writeCoded(KEY, "br", CODED);
+    expect([tier.compression.hasCoded(KEY, "br"), tier.compression.hasCoded(KEY, "gzip")]).toEqual([true, false]);
     await cool();
-    expect([tier.hasCoded(KEY, "br"), tier.hasCoded(KEY, "gzip")]).toEqual([undefined, undefined]);
-    expect((await tier.readCoded(KEY, "br"))?.digest).toBe("digest");
-    expect(await tier.readCoded(KEY, "gzip")).toBeUndefined();
-    await tier.writeCoded(KEY, "gzip", CODED);
-    expect((await tier.readCoded(KEY, "gzip"))?.digest).toBe("digest");
-    await tier.dropCoded(KEY, "br");
-    await tier.dropCoded(KEY, "zstd");
-    expect(await tier.readCoded(KEY, "br")).toBeUndefined();
+    expect([tier.compression.hasCoded(KEY, "br"), tier.compression.hasCoded(KEY, "gzip")]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect((await tier.compression.readCoded(KEY, "br"))?.digest).toBe("digest");
+    expect(await tier.compression.readCoded(KEY, "gzip")).toBeUndefined();
+    await tier.compression.writeCoded(KEY, "gzip", CODED);
+    expect((await tier.compression.readCoded(KEY, "gzip"))?.digest).toBe("digest");
+    await tier.compression.dropCoded(KEY, "br");
+    await tier.compression.dropCoded(KEY, "zstd");
+    expect(await tier.compression.readCoded(KEY, "br")).toBeUndefined();
   });
 
   test("a coded form is not written there beside an entry that is gone, and does not outlive one", async () => {
     const { disk, tier, files, cool } = await slowLooks();
     await cool();
-    await tier.writeCoded(KEY, "br", CODED);
+    await tier.compression.writeCoded(KEY, "br", CODED);
     expect(disk.paths()).toEqual([]);
     await tier.put(page("/a", "text"));
     files.rename = async (from, to) => {
       await diskFiles.rename(from, to);
       rmSync(to.replace(".br", ".entry"));
     };
-    await tier.writeCoded(KEY, "br", CODED);
+    await tier.compression.writeCoded(KEY, "br", CODED);
     expect(disk.paths()).toEqual([]);
   });
 
@@ -1451,13 +1454,13 @@ describe("the bound of the disk", () => {
     await deleting.delete(KEY);
     await deleting.settled();
     await disk.tier.put(page("/a", "new"));
-    await disk.tier.writeCoded(KEY, "br", { digest: "d", bytes: noise(1000) });
+    await disk.tier.compression.writeCoded(KEY, "br", { digest: "d", bytes: noise(1000) });
     await disk.settled();
     expect(late).toHaveLength(1);
     line.tell(late);
     await disk.settled();
     expect(await disk.textOf(KEY)).toBe("new");
-    expect(await disk.tier.readCoded(KEY, "br")).toBeDefined();
+    expect(await disk.tier.compression.readCoded(KEY, "br")).toBeDefined();
     expect(disk.janitor.heldFiles).toBe(2);
     expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
   });
@@ -1611,7 +1614,7 @@ describe("a disk that fails", () => {
     rmSync(inFolder, { recursive: true });
     symlinkSync(inFolder, inFolder);
     expect(await disk.tier.get(KEY)).toBeUndefined();
-    expect(disk.tier.hasCoded(KEY, "br")).toBe(false);
+    expect(disk.tier.compression.hasCoded(KEY, "br")).toBe(false);
     expect(disk.lines).toEqual([expect.stringContaining("cannot be used (ELOOP: the disk fails)")]);
   });
 
@@ -1705,10 +1708,10 @@ test("a dictionary is another process's, too, until one drops it", async () => {
   const disk = await DiskUnderTest.open(temporaryFolder());
   const other = disk.otherTier();
   const bytes = noise(1000);
-  await disk.tier.writeDictionary("family hash", { about: "of a test", bytes });
-  expect(await other.readDictionary("family hash")).toEqual({ about: "of a test", bytes });
-  await other.dropDictionary("family hash");
-  expect(await disk.tier.readDictionary("family hash")).toBeUndefined();
+  await disk.tier.compression.writeDictionary("family hash", { about: "of a test", bytes });
+  expect(await other.compression.readDictionary("family hash")).toEqual({ about: "of a test", bytes });
+  await other.compression.dropDictionary("family hash");
+  expect(await disk.tier.compression.readDictionary("family hash")).toBeUndefined();
   await other.settled();
   await disk.settled();
   expect(disk.janitor.heldFiles).toBe(0);
