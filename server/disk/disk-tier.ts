@@ -9,40 +9,21 @@ import { RecentHeads } from "../../worker/store/recent-heads.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { Backlog } from "./backlog.ts";
 import { BatchedPuts } from "./batched-puts.ts";
+import { OpenPages } from "./bodies/open-pages.ts";
+import { StoredBodies, type StoredBodiesParts } from "./bodies/stored-bodies.ts";
 import type { CacheFolder } from "./cache-folder.ts";
 import { CompressionFiles } from "./compression-files.ts";
 import { type DiskFiles, diskFiles } from "./disk-files.ts";
 import { DiskHealth } from "./disk-health.ts";
 import type { JanitorLine } from "./eviction/janitor.ts";
 import { Room } from "./eviction/room.ts";
-import { FileBody } from "./file-body.ts";
-import {
-  BLOCK_BYTES,
-  fileBytes,
-  isBlockIntact,
-  PREFIX_BYTES,
-  type Prefix,
-  readHead,
-  readPrefix,
-  readWholeBody,
-} from "./file-format.ts";
+import { fileBytes, readHead, readPrefix, readWholeBody } from "./file-format.ts";
 import { FileStore, type FileStoreParts } from "./file-store.ts";
 import type { FileWriter } from "./file-writer.ts";
-import { GrowingBody } from "./growing-body.ts";
 import { LikelyCached } from "./likely-cached.ts";
-import { OpenPages, PageFile } from "./open-pages.ts";
 
 /** Larger files are streamed. Up to this size, reading a file at once costs less. */
 const MAX_SMALL_FILE_BYTES = 320 * 1024;
-/** A body up to this size is soon in the buffers of its socket, so the janitor need not know who reads it. */
-const SOON_READ_BYTES = 1024 * 1024;
-/**
- * A rest that begins further behind what is written is left to the origin: who jumps to the end of a film would wait for all
- * of it.
- */
-const SOON_WRITTEN_BYTES = 4 * 1024 * 1024;
-/** A body of which nothing has come for so long is left to the origin: this fetch may have stalled. Milliseconds. */
-const STALLED_MS = 5_000;
 /**
  * How many blocks of bodies are read at a time. Node reads files in four threads, and their results come to the event
  * loop together. A few hundred downloads at once would take all threads and whole turns of the loop: a small file would
@@ -68,11 +49,8 @@ export interface DiskTierParts {
 }
 
 /** What the tiers of several sites share in one process. */
-interface SharedParts extends Pick<FileStoreParts, "room" | "health" | "cached" | "backlog"> {
-  /** The order in which bodies are read: each reads one block, and then waits behind the others. */
-  readonly turns: Turns;
-  readonly pages: OpenPages;
-}
+type SharedParts = Pick<FileStoreParts, "room" | "health" | "cached" | "backlog"> &
+  Pick<StoredBodiesParts, "turns" | "pages">;
 
 /*
  * The shared tier on files, one for each entry and one for each body that is stored apart. The file system's guarantees,
@@ -92,22 +70,18 @@ export class DiskTier implements SharedTier {
   readonly #parts: DiskTierParts;
   readonly #shared: SharedParts;
   readonly #folder: CacheFolder;
-  readonly #files: DiskFiles;
-  readonly #room: Room;
   readonly #cached: LikelyCached;
   readonly #store: FileStore;
+  readonly #bodies: StoredBodies;
   readonly #batched: BatchedPuts | undefined;
   readonly #heads = new RecentHeads();
-  readonly #monotonicNow: () => number;
 
   /** `shared`: what this tier shares with those of other sites in the same folder. */
   constructor(parts: DiskTierParts, shared?: SharedParts) {
     const { folder, janitor, now, monotonicNow = () => performance.now() } = parts;
     const { say, files = diskFiles, likelyCached, writer } = parts;
     this.#parts = parts;
-    this.#monotonicNow = monotonicNow;
     this.#folder = folder;
-    this.#files = files;
     this.#shared = shared ?? {
       room: new Room(janitor),
       health: new DiskHealth(folder.path, now, say),
@@ -116,10 +90,10 @@ export class DiskTier implements SharedTier {
       backlog: new Backlog(folder.path, say),
       pages: new OpenPages(parts.mostOpen ?? null),
     };
-    this.#room = this.#shared.room;
     this.#cached = this.#shared.cached;
     const store = new FileStore({ ...this.#shared, folder, files, monotonicNow, writer });
     this.#store = store;
+    this.#bodies = new StoredBodies({ ...this.#shared, folder, files, monotonicNow, store });
     this.compression = new CompressionFiles(folder, store);
     this.#batched = writer && new BatchedPuts({ ...this.#shared, writer, changes: store.changes });
   }
@@ -150,7 +124,7 @@ export class DiskTier implements SharedTier {
       const found = this.#readCached(key, name) ?? (await this.#readFile(key, name, size));
       this.#shared.health.worked("read");
       if (found === "torn") return await this.#store.drop(name);
-      if (found) this.#room.hit(name);
+      if (found) this.#shared.room.hit(name);
       return found;
     } catch (cause) {
       this.#cached.forget(name);
@@ -204,60 +178,24 @@ export class DiskTier implements SharedTier {
     await this.#store.dropInTurn(name); // The janitor deletes its coded forms.
   }
 
-  async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
-    const name = this.#folder.nameOf(bodyKey, "body");
-    try {
-      const growing = this.#store.growing(name);
-      const coming = growing && (await this.#comingBody(name, growing, part));
-      if (coming) return coming;
-      const file = await this.#store.open(name, "body");
-      let isStreamed = false;
-      try {
-        if (file.isTorn) return await this.#store.drop(name);
-        if (file.head !== bodyKey || (part !== null && part.last >= file.prefix.bodyBytes)) return undefined;
-        const table = await file.readTable();
-        if (!table) return await this.#store.drop(name);
-        this.#store.hit(name);
-        isStreamed = true;
-        return this.#bodyOf(name, file, part, table);
-      } finally {
-        if (!isStreamed) file.close();
-      }
-    } catch (cause) {
-      return this.#store.missUnlessBug(cause);
-    }
+  getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
+    return this.#bodies.getBody(bodyKey, part);
   }
 
-  /** A body that this process was still writing; `undefined` if it is not, or if what is asked for may come much later. */
-  async #comingBody(name: string, growing: GrowingBody, part: BytePart | null): Promise<StreamedBody | undefined> {
-    if (!(await growing.hasBegun())) return undefined;
-    const { headBytes, bodyBytes, writtenBytes, grewAt } = growing;
-    // Who downloads in parts gets all of them from the origin, which may have another version by now.
-    const isRest = part === null || part.last === bodyBytes - 1;
-    if (!isRest || (part && part.first - writtenBytes > SOON_WRITTEN_BYTES)) return undefined;
-    if (writtenBytes < bodyBytes && this.#monotonicNow() - grewAt > STALLED_MS) return undefined;
-    try {
-      const fd = await this.#files.open(growing.path!, "r");
-      return this.#bodyOf(name, { fd, prefix: { headBytes, bodyBytes } }, part, growing);
-    } catch (cause) {
-      return this.#store.missUnlessBug(cause); // It has got its name meanwhile.
-    }
-  }
-
-  async putBody(bodyKey: string, body: StreamedBody): Promise<void> {
-    await this.#store.writeBody(this.#folder.nameOf(bodyKey, "body"), bodyKey, body);
+  putBody(bodyKey: string, body: StreamedBody): Promise<void> {
+    return this.#bodies.putBody(bodyKey, body);
   }
 
   /** Resolves when no file is being changed. The janitor knows of all changes then. */
   async settled(): Promise<void> {
     while (this.#store.changes.size > 0) await Promise.allSettled(this.#store.changes.values());
-    await this.#room.settled();
+    await this.#shared.room.settled();
   }
 
   /** The same, before this process ends: the janitor then has nothing to look for that it has left. */
   async end(): Promise<void> {
     await this.settled();
-    await this.#room.end();
+    await this.#shared.room.end();
   }
 
   /** Reads a small file at once if the kernel probably has it in memory. */
@@ -288,7 +226,7 @@ export class DiskTier implements SharedTier {
       const read = this.#heads.read(key, text);
       if (!read || isMarker(read) || read.head.bodyBytes !== file.prefix.bodyBytes) return undefined;
       isStreamed = true;
-      return { head: read.head, body: this.#bodyOf(name, file, null, table) };
+      return { head: read.head, body: this.#bodies.bodyOf(name, file, null, table) };
     } finally {
       if (!isStreamed) file.close();
     }
@@ -306,38 +244,6 @@ export class DiskTier implements SharedTier {
     if (head.bodyBytes !== body.length) return undefined;
     // A `Buffer` is no `Uint8Array` in all it does: its `slice` shares memory.
     return { head, body: new Uint8Array(bytes.buffer as ArrayBuffer, body.byteOffset, body.length) };
-  }
-
-  #bodyOf(
-    name: string,
-    { fd, prefix }: { readonly fd: number; readonly prefix: Pick<Prefix, "headBytes" | "bodyBytes"> },
-    part: BytePart | null,
-    known: Buffer | GrowingBody,
-  ): FileBody {
-    const growing = known instanceof GrowingBody ? known : null;
-    const isIntact = (bytes: Uint8Array, at: number) =>
-      known instanceof GrowingBody ? known.isIntact(bytes, at) : isBlockIntact(bytes, at / BLOCK_BYTES, known);
-    const path = () => growing?.path ?? this.#folder.pathOf(name);
-    const page = new PageFile(this.#files, path, fd, this.#shared.pages);
-    const mayStayOpen = prefix.bodyBytes > SOON_READ_BYTES;
-    let isNoted = false;
-    const note = () => {
-      this.#room.opened(name, fileBytes(prefix));
-      isNoted = true;
-    };
-    // The room of one that is being written is known already.
-    if (mayStayOpen && growing) growing.onEnded.add(note);
-    else if (mayStayOpen) note();
-    const close = () => {
-      page.close();
-      growing?.onEnded.delete(note);
-      if (isNoted) this.#room.closed(name);
-    };
-    const { headBytes, bodyBytes } = prefix;
-    const file = { page, bodyAt: PREFIX_BYTES + headBytes, bodyBytes, growing, isIntact, close };
-    return new FileBody(this.#shared.turns, file, part, () => {
-      void this.#store.dropInTurn(name).catch(() => undefined); // The next look-up is a miss, too.
-    });
   }
 
   /** The head that a file has; `undefined` if there is none that can be used. */

@@ -1,30 +1,12 @@
-import type { StreamedBody } from "../../worker/ports/bodies.ts";
-import { type NodeBody, nodeBody } from "../bodies/node-body.ts";
-import { messageOf } from "../message-of.ts";
 import type { Backlog } from "./backlog.ts";
 import type { CacheFolder } from "./cache-folder.ts";
-import { roomOf } from "./disk-blocks.ts";
 import { type DiskFiles, writeAll } from "./disk-files.ts";
 import type { DiskHealth } from "./disk-health.ts";
 import type { Room } from "./eviction/room.ts";
-import {
-  BLOCK_BYTES,
-  BlockSums,
-  type FileKind,
-  fileBytes,
-  frameOf,
-  isSmallFile,
-  PREFIX_BYTES,
-  writeSmallFile,
-} from "./file-format.ts";
+import { BlockSums, type FileKind, fileBytes, frameOf, isSmallFile, writeSmallFile } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
-import { GrowingBody } from "./growing-body.ts";
 import type { LikelyCached } from "./likely-cached.ts";
 import { OpenedFile } from "./opened-file.ts";
-
-/** A body of unknown length reserves room in pieces of this size. */
-const BODY_ROOM_BYTES = 8 * 1024 * 1024;
-const CANNOT_WRITE = "the disk tier cannot write now";
 
 export interface FileStoreParts {
   readonly folder: CacheFolder;
@@ -54,8 +36,6 @@ export class FileStore {
   readonly #backlog: Backlog;
   readonly #monotonicNow: () => number;
   readonly #writer: FileWriter | undefined;
-  /** The bodies of announced length that are being written, by the names of their files. */
-  readonly #growing = new Map<string, GrowingBody>();
 
   constructor({ folder, files, room, health, cached, backlog, monotonicNow, writer }: FileStoreParts) {
     this.#monotonicNow = monotonicNow;
@@ -206,14 +186,14 @@ export class FileStore {
     // A small body is copied once more, which costs less than another call.
     const file = Buffer.allocUnsafeSlow(bytes);
     writeSmallFile(file, 0, kind, head, body);
-    return this.#writeFile(name, (fd) => writeAll(this.#files, fd, file, 0));
+    return this.writeFile(name, (fd) => writeAll(this.#files, fd, file, 0));
   }
 
   #writeLarge(name: string, kind: FileKind, head: string, body: Uint8Array): Promise<boolean> {
     const sums = new BlockSums();
     sums.add(body);
     const { start, table } = frameOf(kind, head, sums);
-    return this.#writeFile(name, async (fd) => {
+    return this.writeFile(name, async (fd) => {
       let at = 0;
       for (const part of [start, body, table]) {
         await writeAll(this.#files, fd, part, at);
@@ -222,89 +202,8 @@ export class FileStore {
     });
   }
 
-  /** A body that is being written. */
-  growing(name: string): GrowingBody | undefined {
-    return this.#growing.get(name);
-  }
-
-  /** Writes a body while it comes. Its prefix is written last, when its length and its checksums are known. */
-  async writeBody(name: string, bodyKey: string, body: StreamedBody): Promise<void> {
-    if (!this.#health.mayWrite()) {
-      await body.cancel();
-      throw new Error(CANNOT_WRITE);
-    }
-    const source = nodeBody(body);
-    const { lengthBytes } = source;
-    const sums = new BlockSums();
-    const growing = new GrowingBody(Buffer.byteLength(bodyKey), lengthBytes ?? 0, sums, this.#monotonicNow());
-    if (lengthBytes !== null) this.#growing.set(name, growing);
-    try {
-      await this.#writeGrowing(name, bodyKey, source, growing, sums);
-    } catch (cause) {
-      growing.fail(cause);
-      throw cause;
-    } finally {
-      this.#growing.delete(name);
-    }
-  }
-
-  async #writeGrowing(
-    name: string,
-    bodyKey: string,
-    source: NodeBody,
-    growing: GrowingBody,
-    sums: BlockSums,
-  ): Promise<void> {
-    const { headBytes } = growing;
-    let takenBytes = 0;
-    /** What the janitor knows to be written. */
-    let draftBytes = 0;
-    const reader = source.read();
-    // A connection can fail with the same codes as a disk, so its error is wrapped.
-    const next = () =>
-      reader.next().catch((cause: unknown) => {
-        throw new Error(`the body was cut off: ${messageOf(cause)}`, { cause });
-      });
-    const take = async (bytes: number) => {
-      const room = roomOf(bytes); // in the unit of the grants, so that the pieces add up
-      if (!(await this.#room.take(room))) throw new Error("the disk has no room for this body");
-      takenBytes += room;
-    };
-    try {
-      if (source.lengthBytes !== null) await take(fileBytes({ headBytes, bodyBytes: source.lengthBytes }));
-      const isWritten = await this.#writeFile(name, async (fd, draft) => {
-        growing.begin(draft);
-        let at = PREFIX_BYTES + headBytes;
-        for (let piece = await next(); piece !== null; piece = await next()) {
-          sums.add(piece);
-          const needed = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
-          if (needed > takenBytes) await take(Math.max(needed - takenBytes, BODY_ROOM_BYTES));
-          await writeAll(this.#files, fd, piece, at);
-          at += piece.byteLength;
-          growing.grewBy(piece.byteLength, this.#monotonicNow());
-          if (at - draftBytes < BLOCK_BYTES) continue;
-          this.#room.draft(at - draftBytes);
-          draftBytes = at;
-        }
-        const { start, table } = frameOf("body", bodyKey, sums);
-        await writeAll(this.#files, fd, table, at);
-        await writeAll(this.#files, fd, start, 0);
-      });
-      if (!isWritten) throw new Error(CANNOT_WRITE);
-      const bytes = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
-      this.#room.draft(-draftBytes);
-      this.#room.used(name, bytes, takenBytes);
-      growing.end(this.#folder.pathOf(name));
-    } catch (cause) {
-      this.#room.draft(-draftBytes);
-      if (takenBytes > 0) this.#room.unused(takenBytes);
-      await reader.cancel().catch(() => undefined);
-      throw cause;
-    }
-  }
-
-  /** Writes a draft, and renames it when it is complete. */
-  #writeFile(name: string, write: (fd: number, draft: string) => Promise<void>): Promise<boolean> {
+  /** Writes a draft, and renames it when it is complete. Resolves to false if the disk failed. */
+  writeFile(name: string, write: (fd: number, draft: string) => Promise<void>): Promise<boolean> {
     const draft = this.#folder.draft();
     return this.#asTheDiskCan(async () => {
       try {

@@ -14,12 +14,12 @@ import {
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { FileBody } from "../../../server/disk/bodies/file-body.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { type DiskNote, Janitor, largestBodyBytes } from "../../../server/disk/eviction/janitor.ts";
 import { janitorBehind, janitorService } from "../../../server/disk/eviction/janitor-service.ts";
-import { FileBody } from "../../../server/disk/file-body.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
 import type { FailedFiles } from "../../../server/disk/file-writer.ts";
 import { replacedOrigins } from "../../../server/disk/last-origins.ts";

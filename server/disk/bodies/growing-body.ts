@@ -1,4 +1,4 @@
-import type { BlockSums } from "./file-format.ts";
+import type { BlockSums } from "../file-format.ts";
 
 /** A body that is being written: where it is, and how much of it can be read already. */
 export class GrowingBody {

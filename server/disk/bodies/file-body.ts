@@ -1,8 +1,8 @@
-import type { Turns } from "../../package/turns.ts";
-import type { BodyReader } from "../../worker/ports/bodies.ts";
-import type { BytePart } from "../../worker/rules/ranges/range.ts";
-import type { NodeBody } from "../bodies/node-body.ts";
-import { BLOCK_BYTES } from "./file-format.ts";
+import type { Turns } from "../../../package/turns.ts";
+import type { BodyReader } from "../../../worker/ports/bodies.ts";
+import type { BytePart } from "../../../worker/rules/ranges/range.ts";
+import type { NodeBody } from "../../bodies/node-body.ts";
+import { BLOCK_BYTES } from "../file-format.ts";
 import type { GrowingBody } from "./growing-body.ts";
 import type { PageFile } from "./open-pages.ts";
 

@@ -1,4 +1,4 @@
-import { type DiskFiles, readAll } from "./disk-files.ts";
+import { type DiskFiles, readAll } from "../disk-files.ts";
 
 /**
  * Bounds how many files of pages are open for their readers: above that, those that were not read for longest give up their
