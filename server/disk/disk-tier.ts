@@ -15,7 +15,7 @@ import type { CacheFolder } from "./cache-folder.ts";
 import { CompressionFiles } from "./compression-files.ts";
 import { type DiskFiles, diskFiles } from "./disk-files.ts";
 import { DiskHealth } from "./disk-health.ts";
-import type { JanitorLine } from "./eviction/janitor.ts";
+import type { JanitorLine } from "./eviction/janitor-line.ts";
 import { Room } from "./eviction/room.ts";
 import { fileBytes, readHead, readPrefix, readWholeBody } from "./file-format.ts";
 import { FileStore, type FileStoreParts } from "./file-store.ts";

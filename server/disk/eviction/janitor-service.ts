@@ -1,5 +1,6 @@
 import type { ProcessLine, WorkerService } from "../../supervisor/process-line.ts";
-import type { DiskNote, Janitor, JanitorLine } from "./janitor.ts";
+import type { Janitor } from "./janitor.ts";
+import type { DiskNote, JanitorLine } from "./janitor-line.ts";
 
 /** A question of a worker: for how many bytes there is room. */
 interface Ask {

@@ -8,6 +8,7 @@ import { inBackground, isPaused } from "../../pause.ts";
 import { CacheFolder } from "../cache-folder.ts";
 import { DISK_BLOCK_BYTES, keptFilesOf, roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles, type FreeRoom } from "../disk-files.ts";
+import type { DiskNote, JanitorLine } from "./janitor-line.ts";
 
 /** What the file system has too little of. Negative if it has enough. */
 interface Lacking {
@@ -16,21 +17,6 @@ interface Lacking {
   /** What it has. `null` if it does not tell. */
   readonly free: FreeRoom | null;
 }
-
-/** What a process did to the files of the cache. Plain data, for the supervisor's socket. */
-export type DiskNote =
-  /** Wrote a file, into room that it had asked for. */
-  | { readonly kind: "put"; readonly file: string; readonly bytes: number }
-  | { readonly kind: "hit"; readonly file: string }
-  /** Deleted a file. */
-  | { readonly kind: "gone"; readonly file: string }
-  /** Reads a file bit by bit. It takes its room until `closed`, even if it is deleted before. */
-  | { readonly kind: "opened"; readonly file: string; readonly bytes: number }
-  | { readonly kind: "closed"; readonly file: string }
-  /** Gives back room that it had asked for. */
-  | { readonly kind: "unused"; readonly bytes: number }
-  /** Of its room, drafts take so many bytes more; fewer once they are finished or deleted. */
-  | { readonly kind: "draft"; readonly bytes: number };
 
 export interface JanitorParts {
   readonly files?: DiskFiles;
@@ -45,16 +31,6 @@ export interface JanitorParts {
   readonly keptFreeFiles?: number;
   /** Receives lines for the owner. Default: nobody does. */
   readonly say?: (line: string) => void;
-}
-
-/** The janitor, as a process that reads and writes files sees it. */
-export interface JanitorLine {
-  /**
-   * Asks for room to write `bytes`, and for more if there is plenty. Resolves to the granted bytes, 0 for none, when
-   * the janitor has processed all earlier notes. Never rejects.
-   */
-  ask(bytes: number, orUpTo: number): Promise<number>;
-  tell(notes: readonly DiskNote[]): void;
 }
 
 /** Room that is kept free for files that are being written, as a share of the disk's bound. */

@@ -1,5 +1,5 @@
 import { roomOf } from "../disk-blocks.ts";
-import type { DiskNote, JanitorLine } from "./janitor.ts";
+import type { DiskNote, JanitorLine } from "./janitor-line.ts";
 
 /** Room is asked for in pieces of this size, so that small files need no call each. */
 const PIECE_BYTES = 4 * 1024 * 1024;

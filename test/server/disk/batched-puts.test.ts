@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { diskFiles } from "../../../server/disk/disk-files.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
-import type { DiskNote } from "../../../server/disk/eviction/janitor.ts";
+import type { DiskNote } from "../../../server/disk/eviction/janitor-line.ts";
 import { type FailedFiles, type FileWriter, WriterThread } from "../../../server/disk/file-writer.ts";
 import { type DiskOptions, DiskUnderTest, isOfPage, noise, page, temporaryFolder } from "./disk-under-test.ts";
 
