@@ -9,6 +9,7 @@ import { CacheFolder } from "../cache-folder.ts";
 import { DISK_BLOCK_BYTES, keptFilesOf, roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles, type FreeRoom } from "../disk-files.ts";
 import type { DiskNote, JanitorLine } from "./janitor-line.ts";
+import { DRAFT_LIVES_MS, deleteLeftovers } from "./leftovers.ts";
 
 /** What the file system has too little of. Negative if it has enough. */
 interface Lacking {
@@ -53,11 +54,6 @@ const CROWDED_OUT_MS = 60_000;
 const LOOK_EVERY_MS = 5_000;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
 const SCAN_AGAIN_MS = 60 * 1000;
-/**
- * What was last written before this janitor began, and for this long not, belongs to a process that has died.
- * Milliseconds.
- */
-const DRAFT_LIVES_MS = 60 * 1000;
 /** After so many names other work gets its turn. */
 const NAMES_PER_TURN = 4096;
 
@@ -464,8 +460,7 @@ export class Janitor {
   async #scanOnce(): Promise<void> {
     const lostBytes = this.#lostBytes;
     CacheFolder.open(this.#folder.path); // deleting may have failed while the disk took no writes
-    await this.#deleteDrafts();
-    for (const old of this.#folder.oldFolders()) await this.#deleteFilesBelow(old);
+    await deleteLeftovers(this.#folder, this.#files, this.#beganAt);
     let names = 0;
     for (const folder of this.#folder.folders) {
       for (const name of await this.#files.list(folder)) {
@@ -492,32 +487,6 @@ export class Janitor {
     }
     await this.#makeRoom(); // if earlier versions, or other users, have left too little
   }
-
-  /** Deletes drafts of processes that have died. */
-  async #deleteDrafts(): Promise<void> {
-    const drafts = this.#folder.draftsFolder;
-    for (const name of await this.#files.list(drafts)) {
-      if (!(await this.#isAbandoned(join(drafts, name), name))) continue;
-      await this.#files.unlink(join(drafts, name)).catch(() => undefined);
-    }
-  }
-
-  async #isAbandoned(path: string, name: string): Promise<boolean> {
-    const process = /^(\d+)-[0-9a-f]{8}-\d+$/.exec(name);
-    if (!process) return false;
-    if (!isRunning(Number(process[1]))) return true;
-    // Another process may have its number now: a container gives the same ones at each start.
-    const changedAt = await this.#files.changedAt(path).catch(() => Number.POSITIVE_INFINITY);
-    return changedAt < this.#beganAt && Date.now() - changedAt > DRAFT_LIVES_MS;
-  }
-
-  async #deleteFilesBelow(folder: string): Promise<void> {
-    for (const name of await this.#files.list(folder).catch(() => [])) {
-      const path = join(folder, name);
-      if (/^[0-9a-f]{1,2}$/.test(name)) await this.#deleteFilesBelow(path);
-      else if (this.#folder.isFileName(name)) await this.#files.unlink(path).catch(() => undefined);
-    }
-  }
 }
 
 /** Of one file. */
@@ -533,13 +502,4 @@ interface Reading {
 interface Line {
   reservedBytes: number;
   draftBytes: number;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    return (cause as { code?: unknown }).code === "EPERM";
-  }
 }
