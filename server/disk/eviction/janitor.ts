@@ -10,6 +10,7 @@ import { DISK_BLOCK_BYTES, keptFilesOf, roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles, type FreeRoom } from "../disk-files.ts";
 import type { DiskNote, JanitorLine } from "./janitor-line.ts";
 import { DRAFT_LIVES_MS, deleteLeftovers } from "./leftovers.ts";
+import { Readers } from "./readers.ts";
 
 /** What the file system has too little of. Negative if it has enough. */
 interface Lacking {
@@ -95,8 +96,7 @@ export class Janitor {
   /** The files that have left the index and are being deleted, and their bytes. */
   #leavingFiles = 0;
   #leavingBytes = 0;
-  /** Who reads a file of this name: of each file that had it and is still read, the oldest first. */
-  readonly #reading = new Map<string, Reading[]>();
+  readonly #readers = new Readers<Line>();
   /** How often something that was leaving has made room. */
   #departures = 0;
   /** The last look for each file that a process has deleted, unless the file was put since. */
@@ -150,9 +150,7 @@ export class Janitor {
 
   /** The files, those being written, those being deleted, and those that are still read after that. */
   get usedBytes(): number {
-    let bytes = this.#index.heldBytes + this.#leavingBytes + this.#reservedBytes;
-    for (const files of this.#reading.values()) for (const { goneBytes } of files) bytes += goneBytes ?? 0;
-    return bytes;
+    return this.#index.heldBytes + this.#leavingBytes + this.#reservedBytes + this.#readers.goneBytes;
   }
 
   /** A line for one process. `close`: it has ended. The room that it did not give back is free after a scan. */
@@ -226,7 +224,7 @@ export class Janitor {
 
   #onGone(line: Line): void {
     if (!this.#lines.delete(line)) return;
-    for (const file of this.#reading.keys()) while (this.#endReading(line, file));
+    for (const file of this.#readers.files) while (this.#readers.end(line, file));
     this.#lostBytes += line.reservedBytes;
   }
 
@@ -242,7 +240,7 @@ export class Janitor {
     line.reservedBytes += bytes; // at once, so that no other request gets the same room
     const isRoom = await this.#makeRoom();
     // For a body that is large by itself there may be no room where there is some for others.
-    if (orUpTo > leastBytes && (isRoom || (this.#isScanned && this.#index.size + this.#reading.size === 0)))
+    if (orUpTo > leastBytes && (isRoom || (this.#isScanned && this.#index.size + this.#readers.files.length === 0)))
       this.#noteRoom(isRoom);
     if (isRoom && this.#lines.has(line)) return bytes;
     line.reservedBytes -= bytes;
@@ -331,7 +329,7 @@ export class Janitor {
   /** The most that deleting files can free now. */
   get #deletableBytes(): number {
     let bytes = this.#index.heldBytes + this.#leavingBytes;
-    for (const file of this.#reading.keys()) bytes -= this.#index.peek(file) ?? 0;
+    for (const file of this.#readers.files) bytes -= this.#index.peek(file) ?? 0;
     return bytes;
   }
 
@@ -340,8 +338,10 @@ export class Janitor {
     else if (note.kind === "gone") this.#forgetIfMissing(note.file);
     else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
     else if (note.kind === "draft") line.draftBytes += note.bytes;
-    else if (note.kind === "opened") this.#beginReading(line, note.file, roomOf(note.bytes));
-    else if (note.kind === "closed") this.#endReading(line, note.file);
+    else if (note.kind === "opened") {
+      const isGuess = this.#isScanned && this.#index.peek(note.file) === undefined;
+      this.#readers.begin(line, note.file, roomOf(note.bytes), isGuess);
+    } else if (note.kind === "closed") this.#readers.end(line, note.file);
     else if (!this.#folder.isFileName(note.file)) return;
     else if (this.#isClosed) {
       // Another janitor has begun, whose last scan may be over. An entry is smaller, and may be a newer one by now.
@@ -352,7 +352,7 @@ export class Janitor {
       this.#looks.delete(note.file);
       if (!this.#isScanned) this.#unscannedBytes += bytes;
       const replacedBytes = this.#index.peek(note.file);
-      this.#keepForReaders(note.file, replacedBytes ?? 0);
+      this.#readers.gone(note.file, replacedBytes ?? 0);
       if (replacedBytes === undefined) {
         this.#makePlace();
         this.#index.makeWayFor(bytes);
@@ -375,46 +375,12 @@ export class Janitor {
         this.#looks.delete(file);
         if (!isMissing) return;
         const bytes = this.#index.peek(file);
-        if (bytes !== undefined) this.#keepForReaders(file, bytes);
+        if (bytes !== undefined) this.#readers.gone(file, bytes);
         this.#index.delete(file);
         for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
       });
     this.#looks.set(file, look);
     this.#settleAfter(look);
-  }
-
-  #beginReading(line: Line, file: string, bytes: number): void {
-    const files = this.#reading.get(file) ?? [];
-    const newest = files.at(-1);
-    if (newest && (newest.goneBytes === null || newest.isGuess)) newest.readers.push(line);
-    else {
-      const isGuess = this.#isScanned && this.#index.peek(file) === undefined;
-      this.#reading.set(file, [...files, { readers: [line], goneBytes: isGuess ? bytes : null, isGuess }]);
-    }
-  }
-
-  /**
-   * Ends a reading of the process: of several files that had the name, that of the one whose end frees least, so that nothing
-   * counts as free that is still read. Returns false if it was not reading the file.
-   */
-  #endReading(line: Line, file: string): boolean {
-    const files = this.#reading.get(file) ?? [];
-    const bytesFreed = ({ goneBytes }: Reading) => goneBytes ?? 0;
-    const [ended] = files.filter(({ readers }) => readers.includes(line)).sort((a, b) => bytesFreed(a) - bytesFreed(b));
-    if (!ended) return false;
-    ended.readers.splice(ended.readers.indexOf(line), 1);
-    const read = files.filter(({ readers }) => readers.length > 0);
-    if (read.length > 0) this.#reading.set(file, read);
-    else this.#reading.delete(file);
-    return true;
-  }
-
-  /** A file was deleted or replaced: those who read it keep its bytes on the disk. */
-  #keepForReaders(file: string, bytes: number): void {
-    const newest = this.#reading.get(file)?.at(-1);
-    if (!newest || (newest.goneBytes !== null && !newest.isGuess)) return;
-    newest.goneBytes = bytes;
-    newest.isGuess = false;
   }
 
   /** For one more file in the index. */
@@ -449,7 +415,7 @@ export class Janitor {
         this.#leavingFiles--;
         if (isGone) {
           this.#departures++;
-          this.#keepForReaders(file, bytes);
+          this.#readers.gone(file, bytes);
           // The coded forms of an entry leave with it.
           for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
         } else if (this.#index.peek(file) === undefined) this.#index.restore(file, bytes, bytes);
@@ -487,16 +453,6 @@ export class Janitor {
     }
     await this.#makeRoom(); // if earlier versions, or other users, have left too little
   }
-}
-
-/** Of one file. */
-interface Reading {
-  /** The processes, one for each time that they have it open. */
-  readonly readers: Line[];
-  /** Its bytes, if it was deleted or replaced, so that they are free once nobody reads it. */
-  goneBytes: number | null;
-  /** It was not in the index when it was opened: it was deleted, or stored by a process whose note comes later. */
-  isGuess: boolean;
 }
 
 interface Line {
