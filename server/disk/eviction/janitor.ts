@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { getHeapStatistics } from "node:v8";
 import { FrequencySketch } from "../../../worker/rules/hashing/frequency-sketch.ts";
 import { EvictingMap } from "../../../worker/store/evicting-map.ts";
 import { failureCode } from "../../failure-code.ts";
@@ -8,6 +7,7 @@ import { inBackground, isPaused } from "../../pause.ts";
 import { CacheFolder } from "../cache-folder.ts";
 import { DISK_BLOCK_BYTES, keptFilesOf, roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles, type FreeRoom } from "../disk-files.ts";
+import { mostFiles, sketchSlots } from "./index-bounds.ts";
 import type { DiskNote, JanitorLine } from "./janitor-line.ts";
 import { DRAFT_LIVES_MS, deleteLeftovers } from "./leftovers.ts";
 import { Readers } from "./readers.ts";
@@ -41,14 +41,6 @@ const ROOM_SHARE = 1 / 16;
 const MAX_RESERVED_SHARE = 1 / 2;
 /** Files that are small may have so much at a time, too, while large bodies use up the room for them. */
 const SMALL_PIECE_BYTES = 256 * 1024;
-/** A file in the index takes about 200 bytes of the heap, and for a moment twice as many when a table grows. */
-const HEAP_BYTES_PER_FILE = 512;
-/** A `Map` has no room for more than 2^24. */
-const MOST_FILES = 2 ** 24 - 1;
-/** The most counters of the sketch: enough for some million files. */
-const MOST_SKETCH_SLOTS = 1 << 22;
-/** An index with room for fewer files has this many counters per file, so that two files rarely share one. */
-const SKETCH_SLOTS_PER_FILE = 4;
 /** While little room is left, there is some for one page and none for the next: it is over when all had some for so long. */
 const CROWDED_OUT_MS = 60_000;
 /** Others may use up the file system while nobody asks for room: it looks after this time. Milliseconds. */
@@ -64,16 +56,6 @@ const NAMES_PER_TURN = 4096;
  */
 export function largestBodyBytes(maxBytes: number): number {
   return Math.floor(maxBytes * (MAX_RESERVED_SHARE - ROOM_SHARE));
-}
-
-/** The files for which the heap of this process has room: 8 million with 4 GiB. */
-function mostFiles(): number {
-  return Math.min(Math.floor(getHeapStatistics().heap_size_limit / HEAP_BYTES_PER_FILE), MOST_FILES);
-}
-
-/** How many counters the sketch of an index of so many files has: a power of two. */
-function sketchSlots(maxFiles: number): number {
-  return Math.min(2 ** Math.ceil(Math.log2(maxFiles * SKETCH_SLOTS_PER_FILE)), MOST_SKETCH_SLOTS);
 }
 
 /**
