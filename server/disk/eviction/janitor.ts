@@ -5,20 +5,13 @@ import { EvictingMap } from "../../../worker/store/evicting-map.ts";
 import { failureCode } from "../../failure-code.ts";
 import { inBackground, isPaused } from "../../pause.ts";
 import { CacheFolder } from "../cache-folder.ts";
-import { DISK_BLOCK_BYTES, keptFilesOf, roomOf } from "../disk-blocks.ts";
-import { type DiskFiles, diskFiles, type FreeRoom } from "../disk-files.ts";
+import { roomOf } from "../disk-blocks.ts";
+import { type DiskFiles, diskFiles } from "../disk-files.ts";
+import { isComing, type Kept, type Lacking, type Line, LOOK_EVERY_MS, lackingIn, mostPieceBytes } from "./free-room.ts";
 import { mostFiles, sketchSlots } from "./index-bounds.ts";
 import type { DiskNote, JanitorLine } from "./janitor-line.ts";
 import { DRAFT_LIVES_MS, deleteLeftovers } from "./leftovers.ts";
 import { Readers } from "./readers.ts";
-
-/** What the file system has too little of. Negative if it has enough. */
-interface Lacking {
-  readonly bytes: number;
-  readonly files: number;
-  /** What it has. `null` if it does not tell. */
-  readonly free: FreeRoom | null;
-}
 
 export interface JanitorParts {
   readonly files?: DiskFiles;
@@ -43,8 +36,6 @@ const MAX_RESERVED_SHARE = 1 / 2;
 const SMALL_PIECE_BYTES = 256 * 1024;
 /** While little room is left, there is some for one page and none for the next: it is over when all had some for so long. */
 const CROWDED_OUT_MS = 60_000;
-/** Others may use up the file system while nobody asks for room: it looks after this time. Milliseconds. */
-const LOOK_EVERY_MS = 5_000;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
 const SCAN_AGAIN_MS = 60 * 1000;
 /** After so many names other work gets its turn. */
@@ -68,8 +59,7 @@ export class Janitor {
   readonly #folder: CacheFolder;
   readonly #files: DiskFiles;
   readonly #maxFiles: number;
-  readonly #keptFreeBytes: number;
-  readonly #keptFreeFiles: number;
+  readonly #kept: Kept;
   readonly #say: (line: string) => void;
   /** Until when others count as having left no room, which is said once, and its end once: epoch milliseconds, or `null`. */
   #crowdedOutUntil: number | null = null;
@@ -98,8 +88,7 @@ export class Janitor {
 
   constructor(folder: CacheFolder, maxBytes: number, parts: JanitorParts = {}) {
     const { files = diskFiles, maxFiles = mostFiles() } = parts;
-    this.#keptFreeBytes = parts.keptFreeBytes ?? 0;
-    this.#keptFreeFiles = parts.keptFreeFiles ?? 0;
+    this.#kept = { bytes: parts.keptFreeBytes ?? 0, files: parts.keptFreeFiles ?? 0 };
     this.#say = parts.say ?? (() => undefined);
     this.#folder = folder;
     this.#files = files;
@@ -218,7 +207,8 @@ export class Janitor {
     if (leastBytes > most) return 0;
     const isPlenty = orUpTo <= freeRoom / 4;
     const small = SMALL_PIECE_BYTES <= most / 4 ? Math.min(orUpTo, SMALL_PIECE_BYTES) : 0;
-    const bytes = Math.max(leastBytes, Math.min(isPlenty ? orUpTo : small, this.#mostPieceBytes));
+    const mostBytes = mostPieceBytes(this.#kept, this.#lines.size);
+    const bytes = Math.max(leastBytes, Math.min(isPlenty ? orUpTo : small, mostBytes));
     line.reservedBytes += bytes; // at once, so that no other request gets the same room
     const isRoom = await this.#makeRoom();
     // For a body that is large by itself there may be no room where there is some for others.
@@ -246,7 +236,7 @@ export class Janitor {
   /** Deletes files until everything that was granted has room. Returns false if no more can be deleted. */
   async #makeRoom(): Promise<boolean> {
     for (;;) {
-      const lacking = await this.#lacking();
+      const lacking = await lackingIn(this.#folder.path, this.#files, this.#kept, this.#lines);
       const excessBytes = Math.max(this.usedBytes - this.maxBytes, lacking.bytes);
       if (excessBytes <= 0 && lacking.files <= 0) {
         this.#left = null;
@@ -254,7 +244,8 @@ export class Janitor {
       }
       if (this.usedBytes - this.maxBytes > this.#deletableBytes) return false;
       if (this.usedBytes <= this.maxBytes) {
-        if (this.#isComing(lacking)) return false;
+        const isLeaving = this.#leavingFiles > 0 || this.#leavingBytes > 0;
+        if (this.#left && !isLeaving && isComing(this.#left.for, this.#left.until, lacking)) return false;
         this.#left = { for: lacking, until: Date.now() + LOOK_EVERY_MS };
       }
       if (excessBytes > this.#leavingBytes)
@@ -265,41 +256,6 @@ export class Janitor {
       await this.settled();
       if (this.#departures === before) return false;
     }
-  }
-
-  /**
-   * Whether files have left for what is lacking, and the file system does not tell of their room yet: XFS and Btrfs take
-   * their time.
-   */
-  #isComing({ bytes, files, free }: Lacking): boolean {
-    if (this.#left === null || this.#leavingFiles > 0 || this.#leavingBytes > 0) return false;
-    const { for: before, until } = this.#left;
-    if (!isPaused(until, Date.now(), LOOK_EVERY_MS) || bytes < before.bytes || files < before.files) return false;
-    return free!.bytes <= before.free!.bytes && free!.files <= before.free!.files;
-  }
-
-  /**
-   * The bytes that the file system lacks for everything granted, less what drafts take of that already, and the files
-   * that it lacks.
-   */
-  async #lacking(): Promise<Lacking> {
-    const free = await this.#files.freeRoom(this.#folder.path).catch(() => null);
-    if (free === null) return { bytes: 0, files: 0, free }; // writes will tell
-    // A file system such as XFS has room for fewer files the fuller it is, and for many more with each that is deleted.
-    const files = Math.min(this.#keptFreeFiles, keptFilesOf(free.mostFiles)) - free.files;
-    if (this.#keptFreeBytes === 0) return { bytes: 0, files, free };
-    let draftBytes = this.#lostBytes; // nobody writes there any more
-    for (const line of this.#lines) draftBytes += line.draftBytes;
-    return { bytes: this.#keptFreeBytes + this.#reservedBytes - draftBytes - free.bytes, files, free };
-  }
-
-  /**
-   * The most room for small files that a process is granted at a time. If each process has that twice, because it still
-   * writes into the last piece, they create no more files than are kept free.
-   */
-  get #mostPieceBytes(): number {
-    if (this.#keptFreeFiles === 0) return Number.POSITIVE_INFINITY;
-    return Math.floor(this.#keptFreeFiles / 2 / this.#lines.size) * DISK_BLOCK_BYTES;
   }
 
   get #reservedBytes(): number {
@@ -435,9 +391,4 @@ export class Janitor {
     }
     await this.#makeRoom(); // if earlier versions, or other users, have left too little
   }
-}
-
-interface Line {
-  reservedBytes: number;
-  draftBytes: number;
 }
