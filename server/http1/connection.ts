@@ -300,14 +300,14 @@ export class Connection implements InterimWriter, ClientSide {
   }
 
   /**
-   * Writes these bytes and ends the connection, once every earlier request is answered. Returns whether they answer bytes of no
-   * request: false if an earlier answer ends the connection, or within a body, whose request has an answer of its own.
+   * Writes these bytes and ends the connection, once every earlier request is answered. Within a body it only ends, because the
+   * request has an answer of its own. Returns whether the bytes are an answer: false also if an earlier one ends the connection.
    */
   refuseRest(farewell: string): boolean {
     if (this.#takesNoMore) return false;
     this.giveToNode();
-    this.#farewell = farewell;
     const isInBody = this.failUpload("the body was cut off");
+    this.#farewell = isInBody ? "" : farewell;
     if (this.outstanding === 0) this.#end();
     return !isInBody;
   }

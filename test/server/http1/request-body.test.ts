@@ -86,6 +86,21 @@ test.each([
   await expect(read.promise).rejects.toThrow("hung up");
 });
 
+test("a body that its client ends early behind its answer is an error for its reader, and gets no second answer", async () => {
+  const read = Promise.withResolvers<string>();
+  running = await startTestListener(({ request }) => {
+    void textOf(request).then(read.resolve, read.reject);
+    return answer("refused", {}, 401);
+  });
+  const client = new RawClient(running.where);
+  await client.send(`${lines(...POST, "Content-Length: 5")}he`);
+  await client.until((text) => text.includes("refused"));
+  client.socket.end();
+  await expect(read.promise).rejects.toThrow("cut off");
+  await client.closed;
+  expect(client.received.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401"]);
+});
+
 test("a body that has come whole is read to its end, though its client leaves before that", async () => {
   const goOn = Promise.withResolvers<void>();
   const read = Promise.withResolvers<string>();
