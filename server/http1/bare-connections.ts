@@ -55,7 +55,10 @@ export class BareConnections {
       return;
     }
     // The last answer ends the connection. Closing it earlier could reset it. RFC 9112 §9.6.
-    if (isLast && code?.startsWith("HPE_")) return;
+    if (isLast && code?.startsWith("HPE_")) {
+      connection.failUpload("the body was cut off");
+      return;
+    }
     if (code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
       return;

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { ListenerSettings } from "../../../server/connections/listener.ts";
 import type { Connection } from "../../../server/http1/connection.ts";
 import type { NodeRequest } from "../../../server/http1/node-request.ts";
@@ -99,6 +100,25 @@ test("a body that its client ends early behind its answer is an error for its re
   await expect(read.promise).rejects.toThrow("cut off");
   await client.closed;
   expect(client.received.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 401"]);
+});
+
+test("a body that its client ends early behind the beginning of the last answer is an error for its reader", async () => {
+  const read = Promise.withResolvers<string>();
+  const none = () => undefined;
+  const body = new PushedBody(null, { pause: none, resume: none, cancel: none });
+  body.push(Buffer.from("begun"));
+  running = await startTestListener(({ request }) => {
+    void textOf(request).then(read.resolve, read.reject);
+    return answer(body);
+  });
+  const client = new RawClient(running.where);
+  await client.send(`${lines(...POST, "Transfer-Encoding: chunked")}2\r\nhe\r\n`);
+  await client.until((text) => text.includes("begun"));
+  client.socket.end();
+  await expect(read.promise).rejects.toThrow("cut off");
+  body.end();
+  await client.closed;
+  expect(client.received).toMatch(/\r\n0\r\n\r\n$/);
 });
 
 test("a body that has come whole is read to its end, though its client leaves before that", async () => {
