@@ -6,10 +6,10 @@ import type { MachineNote } from "./machine-note.ts";
 
 /**
  * A machine that has not been heard of for a day, by the database's clock, is no longer a reader, like a lease (R6).
- * That clock may have been set, so the machine has to be silent for this long by the clock of the one that looks, too:
- * a machine that lives shows it every ten seconds. Milliseconds.
+ * That clock may have been set, and the database may have been down for longer, so another one has to look this often in
+ * vain, too: each shows every ten seconds that it lives, and looks for the others.
  */
-const WATCHED_FOR_MS = 10 * 60 * 1000;
+const LOOKS_IN_VAIN = 60;
 
 export interface MachineRowParts {
   readonly database: Database;
@@ -27,8 +27,8 @@ export interface MachineRowParts {
 interface SeenMachine {
   readonly incarnation: string;
   readonly beat: number;
-  /** Since when it is like that, by this machine's own clock. */
-  readonly since: number;
+  /** How often it was like that again. */
+  readonly times: number;
 }
 
 /** The machine's row among the readers of a log in PostgreSQL. It tells the lease that purges wait for. */
@@ -120,12 +120,11 @@ export class MachineRow {
     );
     if (found[0]!.has_written) this.#wroteAt = startedAt;
     const rows = found.flatMap(({ machine, ...rest }) => (machine === null ? [] : [{ machine, ...rest }]));
-    const elapsed = this.#parts.elapsed();
     for (const { machine, incarnation, beat, is_overdue: isOverdue } of rows) {
       const seen = this.#seen.get(machine);
-      const isSilent = seen?.incarnation === incarnation && seen.beat === beat;
-      if (!isSilent) this.#seen.set(machine, { incarnation, beat, since: elapsed });
-      else if (isOverdue && elapsed - seen.since >= WATCHED_FOR_MS) await this.#forget(machine, incarnation, beat);
+      const times = seen?.incarnation === incarnation && seen.beat === beat ? seen.times + 1 : 0;
+      this.#seen.set(machine, { incarnation, beat, times });
+      if (isOverdue && times >= LOOKS_IN_VAIN) await this.#forget(machine, incarnation, beat);
     }
     const living = new Set(rows.map(({ machine }) => machine));
     for (const machine of this.#seen.keys()) if (!living.has(machine)) this.#seen.delete(machine);

@@ -347,31 +347,40 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     await expect(a.log.unconfirmed({ ...a.position, logId: "the one before" })).rejects.toThrow("another log");
   });
 
-  test("a machine that was killed counts for a day, by the database's clock, and while it may be alive by that of the machine that watches", async () => {
-    let elapsed = 0;
-    const [a, b] = [await start({ elapsed: () => elapsed }), await start({ name: "web-2:/var/cache" })];
+  test("a machine that was killed counts for a day, by the database's clock, and until another one has looked for it for long", async () => {
+    const [a, b] = [await start(), await start({ name: "web-2:/var/cache" })];
     await b.die();
     const age = (hours: number) =>
       admin.query(`UPDATE tidemark_log_machines SET heard_at = clock_timestamp() - make_interval(hours => ${hours})
         WHERE machine = '${b.log.machine}'`);
-    await a.log.beat();
-    elapsed = 30 * HOUR_MS; // somebody has watched for long enough, but has set the database's clock, perhaps
-    await a.log.beat();
+    const look = async ({ log }: MachineUnderTest, times: number) => {
+      for (let looks = 0; looks < times; looks++) await log.beat();
+    };
+    await look(a, 61); // somebody has looked often enough, but has set the database's clock, perhaps
     expect(await boundOf(a, "#a")).toBe(1250);
     expect(a.told).toEqual(["late: web-2:/var/cache"]);
     expect(await a.keeper.list(null, 1)).toMatchObject({
       purges: [{ settled: false, waitsFor: ["web-2:/var/cache"] }],
     });
-    const watcher = await start({ elapsed: () => elapsed });
+    const watcher = await start();
     await age(25); // as a dump brings back a row, or as long as every machine is restarted daily
-    await watcher.log.beat();
-    elapsed += 10 * 60_000 - 1;
-    await watcher.log.beat();
+    await look(watcher, 59); // and once when it started
     expect(await boundOf(a, "#b")).toBe(1250);
-    elapsed += 1;
-    await watcher.log.beat();
+    await look(watcher, 1);
     expect(await appended(a, "#c")).toMatchObject({ settlesInMs: 0 });
     machines = [a, watcher];
+  });
+
+  test("a machine that the database has not heard of for a day, because it was down, counts once it is up again", async () => {
+    let elapsed = 0;
+    const [a, b] = [await start({ elapsed: () => elapsed }), await start()];
+    await a.log.beat();
+    elapsed = 30 * HOUR_MS;
+    await admin.query("UPDATE tidemark_log_machines SET heard_at = heard_at - interval '30 hours'");
+    await b.read(); // which comes before its next beat
+    b.isListening = false;
+    await a.log.beat();
+    expect(await boundOf(a, "#a")).toBe(1250);
   });
 
   test("a machine that comes back in its folder takes the place of the one that was killed there", {
