@@ -118,6 +118,8 @@ export class PgPurgeLog implements LogStorage {
   readonly #settling = new AskedTogether((positions: readonly Stamp[]) => this.#settleAll(positions));
   #confirmed: Stamp | null = null;
   #settled: Stamp | null = null;
+  /** Whether the last read was of another log than the noted one. */
+  #readsAnother = false;
 
   private constructor(options: PgPurgeLogOptions) {
     this.#options = options;
@@ -323,13 +325,22 @@ export class PgPurgeLog implements LogStorage {
       const noted = this.#noted; // another reply may note a later one meanwhile
       const row = await this.#readRow(since, noted);
       const logId = row.log_id!;
-      if (this.#note.hasLeft(logId)) await this.#replace(logId);
+      // The address may lead to another server by now. The connections that are open would lead to both in turn.
+      if (this.#beginsAnother(logId)) this.#database.forgetConnections();
+      else if (this.#note.hasLeft(logId)) await this.#replace(logId);
       else if (isLostHistory(row, since, noted)) await this.#noticeLostHistory(since, noted);
       else if (!row.is_met) await this.#meet(row);
       else if (!row.is_registered) await this.#row.registerInsteadOf(machine);
       else return this.#delta(since, row, leaseMs);
     }
     throw this.#endless();
+  }
+
+  /** Whether this log is another one than the noted one, which was read before. */
+  #beginsAnother(logId: string): boolean {
+    const before = this.#readsAnother;
+    this.#readsAnother = this.#noted !== null && this.#noted.logId !== logId;
+    return this.#readsAnother && !before;
   }
 
   /** A reply to a purge. Those of one worker at once have the same position. */

@@ -6,11 +6,13 @@ export class Relay {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #isCut = false;
+  #to: number;
 
-  private constructor(port: number) {
+  private constructor(to: number) {
+    this.#to = to;
     // Nothing is told to either end of a connection that is cut: packets are lost in silence.
     this.#server = createServer({ pauseOnConnect: true }, (client) => {
-      const server = connect(port, "127.0.0.1");
+      const server = connect(this.#to, "127.0.0.1");
       for (const [from, to] of [
         [client, server],
         [server, client],
@@ -34,6 +36,11 @@ export class Relay {
     relay.#server.listen(0, "127.0.0.1");
     await once(relay.#server, "listening");
     return relay;
+  }
+
+  /** Relays what connects from now on to this port, as a name does that leads elsewhere. */
+  leadTo(port: number): void {
+    this.#to = port;
   }
 
   get port(): number {

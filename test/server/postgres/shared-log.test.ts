@@ -10,6 +10,8 @@ import type { AppendResult } from "../../../worker/purges/log/log-contract.ts";
 import { readReceiptToken, writeReceiptToken } from "../../../worker/rules/request/receipt-token.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { freePort } from "../../suite/free-ports.ts";
+import { Relay } from "../machines/relay.ts";
 import { emptyDatabase } from "./empty-database.ts";
 import { type MachineOptions, MachineUnderTest } from "./machine-under-test.ts";
 
@@ -82,8 +84,8 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   }
 
   /** A server of its own for a test that stops it, or takes it back in time. */
-  async function ownServer(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
-    const own = await startPostgres({ settings });
+  async function ownServer(settings: Readonly<Record<string, string>> = {}, port?: number): Promise<PostgresServer> {
+    const own = await startPostgres({ settings, ...(port && { port }) });
     servers.push(own);
     return own;
   }
@@ -661,6 +663,27 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
         ids.add((await start({}, standby.url("postgres"))).position.logId);
       }
       expect(ids.size).toBe(3);
+    });
+
+    test("fails over and runs on: a machine moves to where its address leads once it has read there, and empties no cache again", async () => {
+      const ports = [await freePort(), await freePort()] as const;
+      const before = await ownServer({}, ports[0]);
+      const after = await ownServer({}, ports[1]);
+      const relay = await Relay.to(ports[0]);
+      const moving = await start({}, `postgres://tidemark@127.0.0.1:${relay.port}/postgres`);
+      const there = await start({}, after.url("postgres"));
+      await appended(moving, "#a");
+      const { logId } = await appended(there, "#b");
+      relay.leadTo(ports[1]);
+      const atOnce = () => Promise.all(["a", "b", "c", "d"].map(() => moving.read())).then(() => true);
+      await (await connected(before.url("postgres"))).query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'tidemark serve' AND query LIKE '%tidemark_log %' LIMIT 1`);
+      for (let times = 0; times < 5; times++) await eventually(atOnce);
+      expect(moving.position.logId).toBe(logId);
+      expect(moving.told).toEqual(["replaced"]);
+      await moving.stop();
+      machines = [there];
+      await relay.close();
     });
 
     test("is a standby: it grants nothing, and no machine starts with it", { tags: ["deep"] }, async () => {
