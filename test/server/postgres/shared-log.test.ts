@@ -749,6 +749,14 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(seqs).toEqual(Array.from({ length: 20 }, (_, each) => each + 1));
     });
 
+    test("compiles statements by default: none of these is, because that takes longer than they do", async () => {
+      await admin.query("ALTER DATABASE postgres SET jit_above_cost = 0");
+      const machine = await start();
+      const plan = await machine.database.query("EXPLAIN ANALYZE SELECT count(*) FROM tidemark_log_keys");
+      expect(JSON.stringify(plan)).toContain("Execution Time");
+      expect(JSON.stringify(plan)).not.toContain("JIT");
+    });
+
     test("takes no writes: another one may have replaced it, which waits for old leases for 61 minutes, and no lease is longer", {
       tags: ["deep"],
     }, async () => {
