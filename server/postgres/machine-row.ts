@@ -5,8 +5,13 @@ import { SharedLogError } from "./database-error.ts";
 import type { MachineNote } from "./machine-note.ts";
 
 /**
- * A machine that has not been heard of for a day, by the database's clock, is no longer a reader, like a lease (R6).
- * That clock may have been set, and the database may have been down for longer, so another one has to look this often in
+ * A machine that has not been heard of for this long, by the database's clock, is no longer a reader, like a lease (R6): it
+ * may read for an hour after its last beat, and its workers may use R8 for a day after that.
+ */
+const SILENT_FOR = "26 hours";
+
+/**
+ * That clock may have been set, and the database may have been down for longer, so another machine has to look this often in
  * vain, too: each shows every ten seconds that it lives, and looks for the others.
  */
 const LOOKS_IN_VAIN = 60;
@@ -99,7 +104,7 @@ export class MachineRow {
     return this.#granting;
   }
 
-  /** Shows that this machine lives, and forgets machines that have shown no life for a day. */
+  /** Shows that this machine lives, and forgets machines that have shown no life for long. */
   async beat(): Promise<void> {
     const startedAt = this.#parts.elapsed();
     const found = await this.#parts.database.query<{
@@ -114,7 +119,7 @@ export class MachineRow {
          WHERE machine = $1 AND incarnation = $2 RETURNING true
        )
        SELECT EXISTS (SELECT FROM own) AS has_written, machine, incarnation, beat,
-         clock_timestamp() NOT BETWEEN heard_at - interval '1 day' AND heard_at + interval '1 day' AS is_overdue
+         clock_timestamp() NOT BETWEEN heard_at - interval '${SILENT_FOR}' AND heard_at + interval '${SILENT_FOR}' AS is_overdue
        FROM (VALUES (1)) AS one LEFT JOIN tidemark_log_machines ON machine <> $1`,
       [this.#machine, this.incarnation],
     );
