@@ -48,10 +48,12 @@ const CONTENT_AFTER_MS = 1000;
 /**
  * What a connection begins with. Two purges at once wait for each other, and the second must then see the first, whatever
  * the default of the database is. Reads of tables of which the planner knows nothing yet would be compiled, each for a second.
- * These are no parameters of the connection, because poolers refuse or ignore such ones.
+ * A purge that was acknowledged, and a machine that has read, must survive a crash of the database, whatever else its owner
+ * puts up with. These are no parameters of the connection, because poolers refuse or ignore such ones.
  */
 const SETTINGS = `SET default_transaction_isolation = 'read committed'; SET jit = off; SET statement_timeout = ${STATEMENT_WITHIN_MS};
-  SET lock_timeout = ${LOCK_WITHIN_MS}; SET idle_in_transaction_session_timeout = ${LOCK_WITHIN_MS}`;
+  SET lock_timeout = ${LOCK_WITHIN_MS}; SET idle_in_transaction_session_timeout = ${LOCK_WITHIN_MS};
+  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
 
 /** A connection was given up, for another one or for good. */
 const GIVEN_UP = new Error("the connection was given up");

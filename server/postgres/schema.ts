@@ -295,10 +295,6 @@ RETURNS JSONB LANGUAGE plpgsql AS $$
 DECLARE n BIGINT; moment BIGINT; earlier tidemark_log_ids; log_id TEXT;
   may_be_confirmed BOOLEAN;
 BEGIN
-  -- A purge that was acknowledged must survive a crash of the database, whatever else its owner puts up with.
-  IF current_setting('synchronous_commit') = 'off' THEN
-    PERFORM set_config('synchronous_commit', 'on', true);
-  END IF;
   PERFORM FROM tidemark_log FOR UPDATE;
   moment := tidemark_log_now(given_now);
   PERFORM tidemark_log_notice(known);

@@ -614,14 +614,22 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(await found).toMatchObject({ seq: 1, settled: true });
     });
 
-    test("commits a purge durably though its owner has turned that off", { tags: ["deep"] }, async () => {
+    test("commits purges and machines durably though its owner has turned that off", { tags: ["deep"] }, async () => {
       const own = await ownServer({ fsync: "on", synchronous_commit: "off", wal_writer_delay: "10s" });
       const a = await start({}, own.url("postgres"));
       const { seq, logId } = await appended(a, "#a");
+      const cutOff = await start({}, own.url("postgres"));
+      await cutOff.die(); // for the database; its workers hold a lease
+      machines.pop();
       await own.crash();
       await own.start();
-      const b = await start({}, own.url("postgres"));
-      expect(b.position).toEqual({ seq, logId });
+      let bound = 0;
+      await eventually(async () => {
+        bound = await boundOf(a, "#b");
+        return true;
+      });
+      expect(bound).toBe(1250);
+      expect(a.position).toEqual({ seq: seq + 1, logId });
     });
 
     test("fails over to a standby that lags: another log begins, so that everything stored is invalid", {
