@@ -68,7 +68,9 @@ export class KeptPurges {
     for (;;) {
       const page = await this.#storage.list({ limit: PAGE });
       if (page.size === 0) return;
-      for (const [id, kept] of page) {
+      // Otherwise one that always fails would keep those after it from being sent.
+      const leastFailed = [...page].sort(([, a], [, b]) => a.failures - b.failures);
+      for (const [id, kept] of leastFailed) {
         const dueAt = await this.#send(id, kept);
         if (dueAt !== null) return await this.#wakeAt(dueAt);
       }

@@ -148,3 +148,23 @@ test("the first failure at an alarm leaves the others to the next one", async ()
   expect(await ring()).toBe(10_000);
   expect(kept.size).toBe(0);
 });
+
+test("a purge that always fails does not keep others from being sent", async () => {
+  vi.spyOn(crypto, "randomUUID").mockReturnValueOnce("00000000-0000-4000-8000-000000000000");
+  let isDown = true;
+  const blocking: Pick<Purger, "purge"> = {
+    async purge(request, options) {
+      if (isDown || [...(request.tags ?? [])].includes("blocked")) throw new PurgeTimeout("no answer", { attempts: 1 });
+      return purger.purge(request, options);
+    },
+  };
+  const purges = new KeptPurges(storage, blocking, "", () => now);
+  for (const tag of ["blocked", "a", "b"]) await purges.purge([tag]);
+  isDown = false;
+  for (let alarms = 0; alarms < 3; alarms++) {
+    now = alarmAt!;
+    alarmAt = null;
+    await purges.sendAll();
+  }
+  expect([...kept.values()].map(({ request }) => request.tags)).toEqual([["blocked", "_N_T_unknown"]]);
+});
