@@ -198,6 +198,16 @@ export class PurgeTimeout extends PurgeError {
   }
 }
 
+/**
+ * Whether a purge failed for what it names, which says nothing about others: the edge refused it, or a firewall in front of
+ * the edge blocked it.
+ */
+export function isOfItsItems(error: PurgeError): boolean {
+  const { code, status } = error;
+  const isBlocked = code === "unexpected-answer" && status === 403;
+  return error instanceof PurgeRejected || error instanceof PurgeConflict || isBlocked;
+}
+
 /** The error of a call that passed its deadline, which whoever made the call can set. `text` ends without a full stop. */
 export function passedDeadline(text: string, details: AttemptDetails): PurgeTimeout {
   const timeout = new PurgeTimeout(`${text}, or set a longer deadlineMs.`, details);

@@ -1,4 +1,4 @@
-import { PurgeConflict, PurgeError, PurgeRejected, setTextWithoutCall, textWithoutCall } from "../errors.ts";
+import { isOfItsItems, PurgeError, setTextWithoutCall, textWithoutCall } from "../errors.ts";
 import type { PurgeCall, PurgeRequest } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
 
@@ -70,10 +70,11 @@ export async function sendOnly(
 }
 
 /**
- * Sends purges one after another. The others are still sent if one is refused, or if fetching its pages again takes too
- * long; of several edges, if one accepts or refuses it. After any other failure, and the second time-out without an answer
- * between them, they are not sent, because they would also fail, and each counts as failed at every edge. If any failed, it
- * rejects with a `PurgeIncomplete`, or else with the first error of `onReceipt`, which stops no purge.
+ * Sends purges one after another. The others are still sent if one is refused or blocked, or if fetching its pages again
+ * takes too long; of several edges, if one accepts or refuses it. After any other failure, and the second time-out
+ * without an answer between them, they are not sent, because they would also fail, and each counts as failed at every
+ * edge. If any failed, it rejects with a `PurgeIncomplete`, or else with the first error of `onReceipt`, which stops no
+ * purge.
  */
 export async function sendInTurn(
   calls: readonly PurgeCall[],
@@ -96,7 +97,7 @@ export async function sendInTurn(
       const accepted = error instanceof PurgeIncomplete ? error.receipts : [];
       receipts.push(...accepted);
       failures.push(...failed);
-      const isAnswered = accepted.length > 0 || failed.some(isOfItsItems);
+      const isAnswered = accepted.length > 0 || failed.some(({ error }) => isOfItsItems(error));
       // An edge that hangs would hold up each of the others for a deadline too.
       if (isAnswered || (!wasTooSlow && failed.some(isTooSlow))) {
         wasTooSlow = !isAnswered;
@@ -118,11 +119,6 @@ export async function sendInTurn(
   if (failures.length > 0) throw new PurgeIncomplete(receipts, failures);
   if (errorsOfCallback.length > 0) throw errorsOfCallback[0];
   return receipts;
-}
-
-/** Whether a purge was refused for what it names, which says nothing about others. */
-function isOfItsItems({ error }: PurgeFailure): boolean {
-  return error instanceof PurgeRejected || error instanceof PurgeConflict;
 }
 
 /** Whether fetching the pages of a purge again took too long, or its edge hangs. */

@@ -1,7 +1,7 @@
 import { unseenWarning } from "../../wire/text/unseen-warning.ts";
 import { type Item, itemsOf, PURGE_LIMITS, Purge } from "../batch/divide.ts";
 import type { Clock } from "../clock.ts";
-import { PurgeRejected } from "../errors.ts";
+import { isOfItsItems, PurgeError, PurgeRejected } from "../errors.ts";
 import { ITEM_KINDS, type PurgeCall, type PurgeRequest } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
 import { beginProgress, type Progress } from "./attempts.ts";
@@ -115,7 +115,8 @@ class JoinedPurges {
       const receipts = isJoined ? ownReceipts(receipt, group) : [receipt];
       for (const [at, each] of group.entries()) each.resolve(receipts[at]!);
     } catch (cause) {
-      if (isJoined && cause instanceof PurgeRejected) this.#sendAgain(partsAfterRefusal(group, request, cause));
+      if (isJoined && cause instanceof PurgeError && isOfItsItems(cause))
+        this.#sendAgain(partsAfterRefusal(group, request, cause));
       else for (const each of group) each.reject(cause);
     }
   }
@@ -165,8 +166,9 @@ function groupOf(first: Waiting, waiting: ReadonlySet<Waiting>): { group: readon
 function partsAfterRefusal(
   group: readonly Waiting[],
   request: PurgeRequest,
-  { errors }: PurgeRejected,
+  refusal: PurgeError,
 ): readonly Waiting[][] {
+  const errors = refusal instanceof PurgeRejected ? refusal.errors : [];
   const half = Math.ceil(group.length / 2);
   if (errors.length === 0) return [group.slice(0, half), group.slice(half)];
   const paths = new Set(errors.map(({ path }) => path));

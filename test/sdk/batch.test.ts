@@ -333,6 +333,15 @@ test("A batch whose second purge is refused sends the third, and its error has w
   expect(edge.requests[3]?.body).toEqual(edge.requests[1]?.body);
 });
 
+test("A batch goes on after a purge that a firewall in front of the edge blocks", async () => {
+  await using edge = await startFakeEdge(accepts, { status: 403, json: { message: "Forbidden" } }, accepts);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+  const committing = cdn.batch().tags(many(20_001, "a")).commit({ id: "x" });
+
+  await expect(committing).rejects.toMatchObject({ receipts: [{}, {}], failures: [{ request: { id: "x.2" } }] });
+});
+
 test("A batch with a wrong token stops, and everything unsent counts as failed", async () => {
   await using edge = await startFakeEdge(refuses("unauthorized"));
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });

@@ -354,6 +354,22 @@ test("the callers of a joined purge are sent alone if its refusal names no item"
   expect(sent).toEqual(["0 1 2 3", "0", "1", "2", "3"]);
 });
 
+test("what a firewall in front of the edge blocks fails only its own caller", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const calls = ["/a", "/?q=<script>", "/b", "/c"].map((url) => edge.purger.purgeUrls(url));
+  for (const call of calls) call.catch(() => undefined);
+  for (let at = 0; at < edge.held.length; at++) {
+    const { request, answer } = edge.held[at]!;
+    const isBlocked = request.urls?.includes("/?q=<script>");
+    answer(isBlocked ? { status: 403, json: { message: "Forbidden" } } : undefined);
+    await settle();
+  }
+  const outcomes = (await Promise.allSettled(calls)).map(({ status }) => status);
+  expect(outcomes).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+  await expect(calls[1]).rejects.toMatchObject({ code: "unexpected-answer", status: 403 });
+});
+
 test("any other failure fails all callers", async () => {
   const edge = heldEdge();
   await busy(edge);
