@@ -60,9 +60,13 @@ interface TracingChannel {
   tracePromise<T>(work: () => Promise<T>, message: object): Promise<T>;
 }
 
-interface ProcessLike {
-  getBuiltinModule?(name: string): { tracingChannel(name: string): TracingChannel } | undefined;
+/** The parts of Node's modules that are used. */
+interface Modules {
+  "node:async_hooks": { readonly AsyncLocalStorage: { snapshot(): InContext } };
+  "node:diagnostics_channel": { tracingChannel?(name: string): TracingChannel };
 }
+
+type InContext = <T>(work: () => T) => T;
 
 const channels = new Map<string, TracingChannel | undefined>();
 
@@ -97,11 +101,20 @@ function channelOf(name: string): TracingChannel | undefined {
   return channels.get(name);
 }
 
-/** Not imported, because bundlers for browsers and edge runtimes would look for the module. */
 function openChannel(name: string): TracingChannel | undefined {
-  const process = (globalThis as { process?: ProcessLike }).process;
+  return moduleOf("node:diagnostics_channel")?.tracingChannel?.(name);
+}
+
+/** Does later work as a part of what is done now: subscribers find the same values in an `AsyncLocalStorage`. */
+export function contextOfNow(): InContext {
+  return moduleOf("node:async_hooks")?.AsyncLocalStorage.snapshot() ?? ((work) => work());
+}
+
+/** Not imported, because bundlers for browsers and edge runtimes would look for the module. */
+function moduleOf<Name extends keyof Modules>(name: Name): Modules[Name] | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?(name: Name): Modules[Name] | undefined } };
   try {
-    return process?.getBuiltinModule?.("node:diagnostics_channel")?.tracingChannel?.(name);
+    return process?.getBuiltinModule?.(name);
   } catch {
     return undefined; // In Next's edge runtime, each function of `process` throws.
   }

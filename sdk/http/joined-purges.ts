@@ -6,6 +6,7 @@ import { ITEM_KINDS, type PurgeCall, type PurgeRequest } from "../purge-request.
 import type { Receipt } from "../receipt.ts";
 import { beginProgress, type Progress } from "./attempts.ts";
 import { withDeadline } from "./deadline.ts";
+import { contextOfNow } from "./diagnostics.ts";
 import { timedOut } from "./failures.ts";
 
 /** The most purges of one purger to one edge that run at once. Others wait meanwhile, and are joined into one. */
@@ -33,6 +34,8 @@ interface Waiting {
   readonly items: readonly Item[];
   /** Aborted when this caller has left, or its deadline has passed. */
   readonly signal: AbortSignal;
+  /** Does work as a part of what this caller does, for those who trace it. */
+  readonly inContext: <T>(work: () => T) => T;
   /** That of the purge it was sent with. */
   progress: Progress;
   readonly resolve: (receipt: Receipt) => void;
@@ -76,7 +79,8 @@ class JoinedPurges {
     };
     return withDeadline(options, ({ signal }) => {
       const items = itemsOf(call.request);
-      const own = { call, together: whatTheyShare(call), items, signal, progress: beginProgress(), resolve, reject };
+      const [together, inContext] = [whatTheyShare(call), contextOfNow()];
+      const own = { call, together, items, signal, inContext, progress: beginProgress(), resolve, reject };
       waiting = own;
       this.#waiting.add(own);
       signal.addEventListener("abort", () => this.#waiting.delete(own));
@@ -111,7 +115,7 @@ class JoinedPurges {
     // Its own deadline begins now. Those of the callers, which have begun earlier, end it.
     const sent = { ...call, request, ...(!isJoined && { id }), signal: whenAllHaveLeft(group), progress };
     try {
-      const receipt = await this.#sendOne(sent);
+      const receipt = await group[0]!.inContext(() => this.#sendOne(sent));
       const receipts = isJoined ? ownReceipts(receipt, group) : [receipt];
       for (const [at, each] of group.entries()) each.resolve(receipts[at]!);
     } catch (cause) {

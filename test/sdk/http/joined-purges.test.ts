@@ -1,7 +1,16 @@
-import { expect, test } from "vitest";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { tracingChannel } from "node:diagnostics_channel";
+import { expect, onTestFinished, test } from "vitest";
 import { MAX_UNDER_WAY } from "../../../sdk/http/joined-purges.ts";
 import type { Transport } from "../../../sdk/http/transport.ts";
-import { PurgeError, type PurgeIncomplete, PurgeRejected, type PurgeRequest, type Purger } from "../../../sdk/index.ts";
+import {
+  PurgeError,
+  type PurgeEvent,
+  type PurgeIncomplete,
+  PurgeRejected,
+  type PurgeRequest,
+  type Purger,
+} from "../../../sdk/index.ts";
 import { type Act, receiptBody, refuses } from "../fake-edge.ts";
 import { purgerUnderTest } from "../purger-under-test.ts";
 import { createVirtualClock, type VirtualClock } from "../virtual-clock.ts";
@@ -368,6 +377,20 @@ test("what a firewall in front of the edge blocks fails only its own caller", as
   const outcomes = (await Promise.allSettled(calls)).map(({ status }) => status);
   expect(outcomes).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
   await expect(calls[1]).rejects.toMatchObject({ code: "unexpected-answer", status: 403 });
+});
+
+test("a purge that has waited belongs to what its caller does, and not to the purge before it", async () => {
+  const task = new AsyncLocalStorage<string>();
+  const edge = heldEdge();
+  const begun: unknown[] = [];
+  const listen = (event: unknown) => begun.push([(event as PurgeEvent).request.tags, task.getStore()]);
+  tracingChannel("tidemark:purge").start.subscribe(listen);
+  onTestFinished(() => void tracingChannel("tidemark:purge").start.unsubscribe(listen));
+  await task.run("the tasks before", () => busy(edge));
+  void task.run("its own task", () => edge.purger.purgeTags("late"));
+  edge.held[0]!.answer();
+  await settle();
+  expect(begun.at(-1)).toEqual([["late"], "its own task"]);
 });
 
 test("any other failure fails all callers", async () => {
