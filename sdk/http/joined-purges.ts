@@ -188,9 +188,11 @@ function partsAfterRefusal(
 /** A signal that is aborted once no caller waits any more. */
 function whenAllHaveLeft(group: readonly Waiting[]): AbortSignal {
   const all = new AbortController();
+  let waiting = group.length;
   for (const { signal } of group) {
     signal.addEventListener("abort", () => {
-      if (group.every((each) => each.signal.aborted)) all.abort(signal.reason);
+      waiting -= 1;
+      if (waiting === 0) all.abort(signal.reason);
     });
   }
   return all.signal;

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { tracingChannel } from "node:diagnostics_channel";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { MAX_UNDER_WAY } from "../../../sdk/http/joined-purges.ts";
 import type { Transport } from "../../../sdk/http/transport.ts";
 import {
@@ -449,6 +449,21 @@ test("a joined purge continues until its last caller has left", async () => {
   await expect(first).rejects.toThrow("the first has left");
   controllers[1].abort(new Error("the second has left"));
   await expect(second).rejects.toThrow("the second has left");
+});
+
+test("when a joined purge times out, it does not look at all of its callers for each of them", async () => {
+  const clock = createVirtualClock();
+  const edge = heldEdge({ endpoint: "https://www.example.test", deadlineMs: 1_000 }, clock);
+  await busy(edge);
+  const calls = Array.from({ length: 1_000 }, (_, at) => edge.purger.purgeTags(`song:${at}`));
+  edge.held[0]!.answer();
+  await settle();
+  expect(edge.held.at(-1)!.request.tags).toHaveLength(1_000);
+  const looks = vi.spyOn(AbortSignal.prototype, "aborted", "get");
+  onTestFinished(() => looks.mockRestore());
+  clock.advance(1_000);
+  for (const outcome of await Promise.allSettled(calls)) expect(outcome).toMatchObject({ reason: { code: "timeout" } });
+  expect(looks.mock.calls.length).toBeLessThan(10 * calls.length);
 });
 
 test("with several edges, each caller's receipt has those of all edges, with the number of its own items", async () => {
