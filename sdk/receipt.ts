@@ -137,9 +137,10 @@ export function receiptFrom(body: ReceiptBody, arrivedAt: number, clock: Clock, 
       const leftMs = settlesAt - clock.now();
       if (!ask || !body.maySettleSooner || leftMs <= 0) return untilByClock(signal);
       const done = new AbortController();
-      const either = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
-      const byClock = untilByClock(either);
-      const asked = ask(body, Math.ceil(leftMs), either).catch(() => false);
+      // Not AbortSignal.any, which Next's edge runtime lacks.
+      signal?.addEventListener("abort", () => done.abort(signal.reason), { once: true, signal: done.signal });
+      const byClock = untilByClock(done.signal);
+      const asked = ask(body, Math.ceil(leftMs), done.signal).catch(() => false);
       try {
         await Promise.race([byClock, asked.then((hasSettled) => (hasSettled ? undefined : byClock))]);
       } finally {

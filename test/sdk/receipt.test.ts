@@ -1,5 +1,6 @@
 import { tracingChannel } from "node:diagnostics_channel";
-import { expect, onTestFinished, test } from "vitest";
+import { getEventListeners } from "node:events";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { receiptFrom } from "../../sdk/receipt.ts";
 import { purgeWaitSchema } from "../../wire/purge-record-query.ts";
 import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS } from "../../wire/purge-request.ts";
@@ -101,6 +102,21 @@ test("Aborting the signal ends the wait for a receipt to settle", async () => {
 });
 
 const sooner = { json: { ...receiptBody, maySettleSooner: true } };
+
+test("A wait for the edge's word ends with its signal, also where signals cannot be joined, as in Next's edge runtime", async () => {
+  const any = vi.spyOn(AbortSignal, "any").mockImplementation(() => expect.unreachable());
+  onTestFinished(() => any.mockRestore());
+  const reason = new Error("not needed any more");
+  const leaving = new AbortController();
+  await using edge = await startFakeEdge(sooner, { stallsAfterBytes: 0, afterwards: () => leaving.abort(reason) });
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock: createVirtualClock() });
+
+  const receipt = await cdn.purgeTags("a");
+  await expect(receipt.settled({ signal: leaving.signal })).rejects.toBe(reason);
+
+  await edge.allClosed();
+  expect(getEventListeners(leaving.signal, "abort")).toEqual([]);
+});
 
 test("A receipt that may settle sooner settles as soon as the edge says so", async () => {
   const clock = createVirtualClock();
