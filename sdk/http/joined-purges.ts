@@ -51,6 +51,8 @@ class JoinedPurges {
   readonly #endpoint: string;
   readonly #clock: Clock;
   readonly #waiting = new Set<Waiting>();
+  /** Those whose items were refused, which are sent when nobody else waits, each alone. */
+  readonly #refused = new Set<Waiting>();
   #underWay = 0;
 
   constructor(sendOne: SendToEdge, endpoint: string, clock: Clock) {
@@ -83,7 +85,7 @@ class JoinedPurges {
       const own = { call, together, items, signal, inContext, progress: beginProgress(), resolve, reject };
       waiting = own;
       this.#waiting.add(own);
-      signal.addEventListener("abort", () => this.#waiting.delete(own));
+      signal.addEventListener("abort", () => this.#forget(own));
       return promise;
     });
   }
@@ -99,10 +101,10 @@ class JoinedPurges {
 
   #next(): void {
     while (this.#underWay < MAX_UNDER_WAY) {
-      const [first] = this.#waiting;
+      const [first] = this.#waiting.size > 0 ? this.#waiting : this.#refused;
       if (first === undefined) return;
       const { group, request } = groupOf(first, this.#waiting);
-      for (const each of group) this.#waiting.delete(each);
+      for (const each of group) this.#forget(each);
       void this.#counted(this.#sendGroup(group, request));
     }
   }
@@ -120,20 +122,26 @@ class JoinedPurges {
       for (const [at, each] of group.entries()) each.resolve(receipts[at]!);
     } catch (cause) {
       if (isJoined && cause instanceof PurgeError && isOfItsItems(cause))
-        this.#sendAgain(partsAfterRefusal(group, request, cause));
+        this.#sendAgain(afterRefusal(group, request, cause));
       else for (const each of group) each.reject(cause);
     }
   }
 
   /** A part takes no other callers, whose items may be refused as well. */
-  #sendAgain(parts: readonly (readonly Waiting[])[]): void {
-    for (const part of parts) {
-      for (const each of part) {
-        if (each.signal.aborted) continue;
-        each.together = part;
-        this.#waiting.add(each);
-      }
-    }
+  #sendAgain({ parts, alone }: AfterRefusal): void {
+    for (const part of parts) for (const each of part) this.#waitAgain(each, part, this.#waiting);
+    for (const each of alone) this.#waitAgain(each, null, this.#refused);
+  }
+
+  #waitAgain(each: Waiting, together: Waiting["together"], place: Set<Waiting>): void {
+    if (each.signal.aborted) return;
+    each.together = together;
+    place.add(each);
+  }
+
+  #forget(each: Waiting): void {
+    this.#waiting.delete(each);
+    this.#refused.delete(each);
   }
 }
 
@@ -163,26 +171,33 @@ function groupOf(first: Waiting, waiting: ReadonlySet<Waiting>): { group: readon
   return { group, request: { ...request, ...purge.request() } };
 }
 
+interface AfterRefusal {
+  /** The callers that are sent together. */
+  readonly parts: readonly (readonly Waiting[])[];
+  readonly alone: readonly Waiting[];
+}
+
 /**
- * The parts of a refused purge that are sent again: the callers whose items the refusal does not name, and each other
- * caller alone. If it names no item, each caller alone; if it says nothing, two halves.
+ * How the callers of a refused purge are sent again: those whose items the refusal does not name together, in two halves if
+ * it leaves out some, and each other one alone. If it names no item, each alone; if it says nothing, two halves.
  */
-function partsAfterRefusal(
-  group: readonly Waiting[],
-  request: PurgeRequest,
-  refusal: PurgeError,
-): readonly Waiting[][] {
+function afterRefusal(group: readonly Waiting[], request: PurgeRequest, refusal: PurgeError): AfterRefusal {
   const errors = refusal instanceof PurgeRejected ? refusal.errors : [];
-  const half = Math.ceil(group.length / 2);
-  if (errors.length === 0) return [group.slice(0, half), group.slice(half)];
+  if (errors.length === 0) return { parts: halves(group), alone: [] };
   const paths = new Set(errors.map(({ path }) => path));
   const isRefused = (kind: Item["kind"]) => (_: string, at: number) => paths.has(`${kind}[${at}]`);
   const refused = new Map(ITEM_KINDS.map((kind) => [kind, new Set(request[kind]?.filter(isRefused(kind)))]));
   const isNamed = ({ items }: Waiting) => items.some(({ kind, text }) => refused.get(kind)?.has(text));
   const named = group.filter(isNamed);
-  const others = named.length > 0 ? group.filter((each) => !isNamed(each)) : [];
-  const alone = named.length > 0 ? named : group;
-  return [others, ...alone.map((each) => [each])];
+  if (named.length === 0) return { parts: [], alone: group };
+  const others = group.filter((each) => !isNamed(each));
+  // An edge lists a few faults, and says of the whole how many more there are.
+  return { parts: paths.has("") ? halves(others) : [others], alone: named };
+}
+
+function halves(group: readonly Waiting[]): Waiting[][] {
+  const half = Math.ceil(group.length / 2);
+  return [group.slice(0, half), group.slice(half)];
 }
 
 /** A signal that is aborted once no caller waits any more. */

@@ -327,6 +327,34 @@ test("the callers of refused items are sent alone, and the others together, with
   expect(sent).toHaveLength(6);
 });
 
+test("right items do not wait for many wrong ones, of which the edge names twenty at a time", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const calls = Array.from({ length: 400 }, (_, at) =>
+    edge.purger.purgeTags(at % 2 === 0 ? `right:${at}` : `wrong:${at}`),
+  );
+  let accepted = 0;
+  let sentUntilThen = 0;
+  for (const call of calls)
+    call.then(
+      () => (accepted += 1),
+      () => undefined,
+    );
+  for (let at = 0; at < edge.held.length; at++) {
+    const { request, answer } = edge.held[at]!;
+    const errors = (request.tags ?? []).flatMap((tag, index) =>
+      tag.startsWith("wrong") ? [{ path: `tags[${index}]`, message: "…" }] : [],
+    );
+    const listed = errors.length > 20 ? [...errors.slice(0, 20), { path: "", message: "and more" }] : errors;
+    answer(errors.length > 0 ? refuses("invalid", { errors: listed }) : undefined);
+    await settle();
+    if (accepted < 200) sentUntilThen = edge.held.length - MAX_UNDER_WAY;
+  }
+  expect(accepted).toBe(200);
+  expect((await Promise.allSettled(calls)).filter(({ status }) => status === "rejected")).toHaveLength(200);
+  expect(sentUntilThen).toBeLessThan(50);
+});
+
 test("a joined purge that is refused as a whole is sent again in halves", async () => {
   const edge = heldEdge();
   await busy(edge);
