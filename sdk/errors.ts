@@ -203,9 +203,12 @@ export class PurgeTimeout extends PurgeError {
  * the edge blocked it.
  */
 export function isOfItsItems(error: PurgeError): boolean {
-  const { code, status } = error;
-  const isBlocked = code === "unexpected-answer" && status === 403;
-  return error instanceof PurgeRejected || error instanceof PurgeConflict || isBlocked;
+  return error instanceof PurgeRejected || error instanceof PurgeConflict || isBlocked(error);
+}
+
+/** Whether something in front of the edge has blocked a purge, as a firewall does for a text that looks like an attack. */
+export function isBlocked({ code, status }: { readonly code?: unknown; readonly status?: unknown }): boolean {
+  return code === "unexpected-answer" && status === 403;
 }
 
 /** The error of a call that passed its deadline, which whoever made the call can set. `text` ends without a full stop. */

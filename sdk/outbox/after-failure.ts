@@ -1,3 +1,4 @@
+import { isBlocked } from "../errors.ts";
 import type { PurgeRequest } from "../purge-request.ts";
 
 const FIRST_PAUSE_MS = 1_000;
@@ -37,6 +38,8 @@ export function backOffMs(failures: number, random: number): number {
 export type FailureScope =
   /** Only this purge. */
   | "purge"
+  /** The same, for what it names: a firewall blocks it, perhaps for as long as it is sent. */
+  | "blocked"
   /** The edge or the connection: others would also fail, so sending them now is useless. */
   | "edge"
   /** One edge of several, while another has accepted the purge. */
@@ -51,6 +54,7 @@ export function failureScope(error: unknown, { refresh }: PurgeRequest): Failure
   const code = codeOf(error);
   if (code === "timeout" && attempts === 0) return "purge"; // it waited behind others, and was never sent
   if (code === "timeout" && refresh) return "refresh";
+  if (isBlocked(Object(error))) return "blocked";
   return typeof code === "string" && !isRefused(error) ? "edge" : "purge";
 }
 

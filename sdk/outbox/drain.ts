@@ -245,7 +245,7 @@ export class Drain<Answer> {
     const dueAt = next.kind === "retry" ? next.dueAt : now;
     const deadAt = next.kind === "dead" ? now : null;
     // Otherwise another edge has accepted it only now, and may accept others.
-    const edgeFails = scope === "edge" || (scope === "some-edges" && isHalfAccepted(row));
+    const edgeFails = scope === "edge" || scope === "blocked" || (scope === "some-edges" && isHalfAccepted(row));
     const isMine = await this.#store.fail(row.seq, leaseId, {
       failures,
       scope,

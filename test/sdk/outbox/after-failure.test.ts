@@ -17,6 +17,8 @@ const at = (failures: number, random = 0) => ({ failures, maxAttempts: 3, now: N
 const rejected = (code: "invalid" | "too-large" | "unsupported-media-type") =>
   new PurgeRejected("m", { code, status: 400, attempts: 1, errors: [] });
 const unreachable = new PurgeUnreachable("m", { code: "unreachable", retryable: true, attempts: 5 });
+const blocked = (status: number) =>
+  new PurgeUnreachable("m", { code: "unexpected-answer", status, retryable: false, attempts: 1 });
 const incomplete = (...errors: PurgeError[]) =>
   Object.assign(new PurgeError("m", errors[0]!), { receipts: [], failures: errors.map((error) => ({ error })) });
 const accepted = (...errors: PurgeError[]) => Object.assign(incomplete(...errors), { receipts: [{ seq: 1 }] });
@@ -67,6 +69,8 @@ describe("after a failure", () => {
     ["a deadline with refresh is that of the pages", new PurgeTimeout("m", { attempts: 1 }), REFRESH, "refresh"],
     ["a purge with refresh that was never sent is its own", new PurgeTimeout("m", { attempts: 0 }), REFRESH, "purge"],
     ["another failure with refresh is the edge's", unreachable, REFRESH, "edge"],
+    ["a purge that a firewall blocks is its own", blocked(403), PURGE, "blocked"],
+    ["a wrong address is the edge's", blocked(404), PURGE, "edge"],
   ])("the failure of %s", (_, error, request, scope) => {
     expect(afterFailure(error, at(1))).toEqual({ kind: "retry", dueAt: NOW + 500 });
     expect(failureScope(error, request)).toBe(scope);

@@ -16,6 +16,7 @@ import {
   fails,
   forTags,
   heldUp,
+  isBlocked,
   isHalfAccepted,
   isUnreachable,
   refreshesSlowly,
@@ -369,6 +370,19 @@ export function describeOutbox(
       outbox.purger.answer = forTags(["a"], isUnreachable);
       await outbox.enqueue(...Array.from({ length: 20 }, (_, index) => tagged(index === 0 ? "a" : `t${index}`)[0]!));
       expect(await outbox.drain()).toMatchObject({ sent: Array(19).fill({}), failed: [{ failures: 1 }] });
+    });
+
+    test("that a firewall blocks is tried again, and holds up no others, not even those of its tags", async () => {
+      const outbox = await open();
+      outbox.purger.answer = forTags(["blocked"], isBlocked);
+      await outbox.enqueue(...tagged("songs blocked", "songs 2", "songs 3"));
+      const { failed } = await outbox.drain();
+      now += failed[0]!.dueInMs - 1;
+      await outbox.drain();
+      expect((await outbox.list()).map(({ request, state }) => [request.tags, state])).toEqual([
+        [["songs", "blocked"], "waiting"],
+      ]);
+      expect(outbox.purger.tags).toEqual(["songs blocked", "songs 2", "songs 3"]);
     });
 
     test("is sent again within a minute of the end of an outage, with those behind it", async () => {

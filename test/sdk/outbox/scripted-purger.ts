@@ -38,6 +38,11 @@ export const refreshesSlowly: Answering = async (request) => {
   return accepts(request);
 };
 
+/** A firewall in front of the edge blocks the purge for something that it names. */
+export const isBlocked: Answering = async () => {
+  throw new PurgeUnreachable("blocked", { code: "unexpected-answer", status: 403, retryable: false, attempts: 1 });
+};
+
 export const refuses: Answering = async () => {
   throw new PurgeRejected("a wrong item", { code: "invalid", status: 400, attempts: 1, errors: [] });
 };
