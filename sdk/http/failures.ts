@@ -150,7 +150,7 @@ export function unexpected(answer: AnswerHead, how: string, cause: unknown): Pur
 }
 
 function faultsOf({ errors = [], detail, title }: Problem): string {
-  return errors.length > 0 ? listFaults(errors) : (detail ?? title);
+  return errors.length > 0 ? listFaults(errors) : (detail ?? title).replace(/\.$/, "");
 }
 
 /** The edge refused the request. The status decides the class; the problem report gives the details and is the `cause`. */

@@ -249,15 +249,15 @@ const failures: Failure[] = [
   },
   {
     name: "a request that is too large",
-    edge: () => [refuses("too-large", { detail: "at most 1 MiB" })],
+    edge: () => [refuses("too-large", { detail: "at most 1 MiB." })],
     expect: {
       class: PurgeRejected,
       code: "too-large",
       status: 413,
       attempts: 1,
       retryable: false,
-      message: /\(413\) and purged nothing: at most 1 MiB/,
-      also: { errors: [], cause: expect.objectContaining({ detail: "at most 1 MiB" }) },
+      message: /\(413\) and purged nothing: at most 1 MiB\. Correct it/,
+      also: { errors: [], cause: expect.objectContaining({ detail: "at most 1 MiB." }) },
     },
   },
   ...[html, { text: '{"message":"Request Too Long"}' }].map(
