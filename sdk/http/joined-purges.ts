@@ -34,6 +34,7 @@ interface Waiting {
   readonly items: readonly Item[];
   /** Aborted when this caller has left, or its deadline has passed. */
   readonly signal: AbortSignal;
+  readonly leftMs: () => number;
   /** Does work as a part of what this caller does, for those who trace it. */
   readonly inContext: <T>(work: () => T) => T;
   /** That of the purge it was sent with. */
@@ -79,10 +80,10 @@ class JoinedPurges {
         return timedOut(this.#endpoint, deadlineMs, attempts, lastError);
       },
     };
-    return withDeadline(options, ({ signal }) => {
+    return withDeadline(options, ({ signal, leftMs }) => {
       const items = itemsOf(call.request);
       const [together, inContext] = [whatTheyShare(call), contextOfNow()];
-      const own = { call, together, items, signal, inContext, progress: beginProgress(), resolve, reject };
+      const own = { call, together, items, signal, leftMs, inContext, progress: beginProgress(), resolve, reject };
       waiting = own;
       this.#waiting.add(own);
       signal.addEventListener("abort", () => this.#forget(own));
@@ -103,6 +104,10 @@ class JoinedPurges {
     while (this.#underWay < MAX_UNDER_WAY) {
       const [first] = this.#waiting.size > 0 ? this.#waiting : this.#refused;
       if (first === undefined) return;
+      if (first.leftMs() <= 0) {
+        this.#forget(first); // Its timer is late. Otherwise each of many would begin a request at its end.
+        continue;
+      }
       const { group, request } = groupOf(first, this.#waiting);
       for (const each of group) this.#forget(each);
       void this.#counted(this.#sendGroup(group, request));

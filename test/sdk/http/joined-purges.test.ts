@@ -190,6 +190,20 @@ test("a purge that waits until its deadline is not sent, and says so", async () 
   expect(edge.held).toHaveLength(MAX_UNDER_WAY);
 });
 
+test("a purge whose deadline has passed is not sent, not even if its timer is late", async () => {
+  const timers = createVirtualClock();
+  let now = 0;
+  const edge = heldEdge({ endpoint: "https://www.example.test", deadlineMs: 1_000 }, { ...timers, now: () => now });
+  await busy(edge);
+  const late = edge.purger.purgeTags("late");
+  now = 1_000;
+  edge.held[0]!.answer();
+  await settle();
+  expect(edge.held).toHaveLength(MAX_UNDER_WAY);
+  timers.advance(1_000);
+  await expect(late).rejects.toMatchObject({ code: "timeout", attempts: 0 });
+});
+
 test("the time in which a purge waits counts, for each caller of a joined purge", async () => {
   const clock = createVirtualClock();
   const edge = heldEdge({ endpoint: "https://www.example.test", deadlineMs: 1_000 }, clock);
