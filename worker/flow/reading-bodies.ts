@@ -6,6 +6,7 @@ import { type StoredResponse, storedField } from "../rules/storing/stored-respon
 import type { ReceivedAnswer } from "./origin/ask-origin.ts";
 import type { RequestContext } from "./request-context.ts";
 import { selectInSharedTier } from "./selection.ts";
+import { expectWhole } from "./storing/expect-whole.ts";
 import { type Fill, startFill } from "./storing/fill.ts";
 
 /** Whether a response is in memory, body and all, or has its body stored apart. */
@@ -28,11 +29,10 @@ export async function readFound(
   let readBytes = 0;
   try {
     for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
-      if (readBytes + piece.byteLength > bytes.byteLength) throw new Error("the body is longer than its head says");
-      bytes.set(piece, readBytes);
+      bytes.set(piece, readBytes); // throws if the body is longer than its head says
       readBytes += piece.byteLength;
     }
-    if (readBytes !== bytes.byteLength) throw new Error(`only ${readBytes} of ${bytes.byteLength} bytes arrived`);
+    expectWhole(readBytes, bytes.byteLength);
   } catch (cause) {
     ports.reporter.report({ kind: "store-failed", cause });
     background.run(reader.cancel().catch(() => undefined));

@@ -2,6 +2,7 @@ import type { Bodies, BodyReader, StreamedBody } from "../../ports/bodies.ts";
 import type { Clock, Wait } from "../../ports/clock.ts";
 import { joined } from "../../rules/storing/joined.ts";
 import { BodySink } from "./body-sink.ts";
+import { expectWhole } from "./expect-whole.ts";
 
 /** A body on its way to the client, and the copy that is made of it. Neither promise rejects. */
 export interface Fill {
@@ -249,8 +250,7 @@ async function pump(
       share.close();
       if (client.isGone) return void (await reader.cancel());
     }
-    if (lengthBytes !== null && readBytes !== lengthBytes)
-      throw new Error(`only ${readBytes} of ${lengthBytes} bytes arrived`);
+    expectWhole(readBytes, lengthBytes);
     if (isKept) tell({ kind: "whole", bytes: joined(chunks, readBytes) });
     letGo();
     await client.close();

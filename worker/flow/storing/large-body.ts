@@ -5,6 +5,7 @@ import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import type { RequestContext } from "../request-context.ts";
 import { markEarly } from "../selection.ts";
 import { BodySink } from "./body-sink.ts";
+import { expectWhole } from "./expect-whole.ts";
 import type { LargeFill } from "./large-fills.ts";
 import type { HeadToStore } from "./storage-decision.ts";
 import { isOutdated, storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
@@ -92,7 +93,7 @@ async function copyBeside(
         return false;
       }
     }
-    if (readBytes !== lengthBytes) throw new Error(`only ${readBytes} of ${lengthBytes} bytes arrived`);
+    expectWhole(readBytes, lengthBytes);
   } catch (cause) {
     reportNotStored(context, { because: "cut-off" });
     await Promise.all([isBehind || client.abort(cause), copy.abort(cause)]);
