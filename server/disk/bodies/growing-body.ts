@@ -10,8 +10,8 @@ export class GrowingBody {
   path: string | null = null;
   /** How many bytes of the body can be read. */
   writtenBytes = 0;
-  /** When some were written last: milliseconds of the process's clock. */
-  grewAt: number;
+  /** When some came last, or were first waited for: milliseconds of the process's clock. */
+  cameAt: number;
   /** Called once nothing more is written. */
   readonly onEnded = new Set<() => void>();
   #failure: { readonly cause: unknown } | undefined;
@@ -19,7 +19,7 @@ export class GrowingBody {
 
   /** `sums`: those of the bytes that have come, of which some may not be written yet. */
   constructor(headBytes: number, bodyBytes: number, sums: BlockSums, now: number) {
-    this.grewAt = now;
+    this.cameAt = now;
     this.headBytes = headBytes;
     this.bodyBytes = bodyBytes;
     this.#sums = sums;
@@ -31,9 +31,8 @@ export class GrowingBody {
     this.#wake();
   }
 
-  grewBy(bytes: number, now: number): void {
+  grewBy(bytes: number): void {
     this.writtenBytes += bytes;
-    this.grewAt = now;
     this.#wake();
   }
 

@@ -79,11 +79,11 @@ export class StoredBodies {
   /** A body that this process was still writing; `undefined` if it is not, or if what is asked for may come much later. */
   async #comingBody(name: string, growing: GrowingBody, part: BytePart | null): Promise<StreamedBody | undefined> {
     if (!(await growing.hasBegun())) return undefined;
-    const { headBytes, bodyBytes, writtenBytes, grewAt } = growing;
+    const { headBytes, bodyBytes, writtenBytes, cameAt } = growing;
     // Who downloads in parts gets all of them from the origin, which may have another version by now.
     const isRest = part === null || part.last === bodyBytes - 1;
     if (!isRest || (part && part.first - writtenBytes > SOON_WRITTEN_BYTES)) return undefined;
-    if (writtenBytes < bodyBytes && this.#parts.monotonicNow() - grewAt > STALLED_MS) return undefined;
+    if (writtenBytes < bodyBytes && this.#parts.monotonicNow() - cameAt > STALLED_MS) return undefined;
     try {
       const fd = await this.#parts.files.open(growing.path!, "r");
       return this.bodyOf(name, { fd, prefix: { headBytes, bodyBytes } }, part, growing);
@@ -175,12 +175,13 @@ export class StoredBodies {
         growing.begin(draft);
         let at = PREFIX_BYTES + headBytes;
         for (let piece = await next(); piece !== null; piece = await next()) {
+          growing.cameAt = this.#parts.monotonicNow();
           sums.add(piece);
           const needed = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
           if (needed > takenBytes) await take(Math.max(needed - takenBytes, BODY_ROOM_BYTES));
           await writeAll(this.#parts.files, fd, piece, at);
           at += piece.byteLength;
-          growing.grewBy(piece.byteLength, this.#parts.monotonicNow());
+          growing.grewBy(piece.byteLength);
           if (at - draftBytes < BLOCK_BYTES) continue;
           this.#parts.room.draft(at - draftBytes);
           draftBytes = at;

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
-import { MachineUnderTest, PAGE, until } from "../cache-lock/machine-under-test.ts";
+import { MachineUnderTest, PAGE, settle, until } from "../cache-lock/machine-under-test.ts";
 import { bodyOf, countedFiles, DiskUnderTest, noise, readWhole, temporaryFolder } from "./disk-under-test.ts";
 
 const MIB = 1024 * 1024;
@@ -212,6 +212,24 @@ describe("clients of a large page that is being stored", () => {
     film.end();
     expect(await soon).toEqual({ status: 206, xCache: "HIT", text: TEXT.slice(-MIB).repeat(5) });
     expect(machine.paths).toEqual(["/a", "/a", "/a"]);
+  });
+
+  test("get all of it if the origin pauses, and then the one that came first reads nothing", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    const paused = worker.begin("/a");
+    const body = (await machine.hasAsked(1)).begin(HEAD);
+    body.push(Buffer.from(TEXT.slice(0, 1000)));
+    const first = (await paused).body!;
+    const second = worker.ask("/a").catch((cause: Error) => cause.message);
+    await settle();
+    await machine.clock.advance(6_000);
+    for (let at = 1000; at < TEXT.length; at += 50_000) body.push(Buffer.from(TEXT.slice(at, at + 50_000)));
+    body.end();
+    await settle();
+    await machine.clock.advance(15_000);
+    expect(await second).toMatchObject({ xCache: "HIT", text: TEXT });
+    expect((await readWhole(first as never)).toString()).toBe(TEXT);
   });
 
   test("learn it if it is cut off, the slow ones too, and the next one gets it whole", async () => {
