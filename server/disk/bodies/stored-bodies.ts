@@ -78,12 +78,13 @@ export class StoredBodies {
 
   /** A body that this process was still writing; `undefined` if it is not, or if what is asked for may come much later. */
   async #comingBody(name: string, growing: GrowingBody, part: BytePart | null): Promise<StreamedBody | undefined> {
+    const isWhole = growing.writtenBytes === growing.bodyBytes;
+    if (!isWhole && this.#parts.monotonicNow() - growing.cameAt > STALLED_MS) return undefined;
     if (!(await growing.hasBegun())) return undefined;
-    const { headBytes, bodyBytes, writtenBytes, cameAt } = growing;
+    const { headBytes, bodyBytes, writtenBytes } = growing;
     // Who downloads in parts gets all of them from the origin, which may have another version by now.
     const isRest = part === null || part.last === bodyBytes - 1;
     if (!isRest || (part && part.first - writtenBytes > SOON_WRITTEN_BYTES)) return undefined;
-    if (writtenBytes < bodyBytes && this.#parts.monotonicNow() - cameAt > STALLED_MS) return undefined;
     try {
       const fd = await this.#parts.files.open(growing.path!, "r");
       return this.bodyOf(name, { fd, prefix: { headBytes, bodyBytes } }, part, growing);

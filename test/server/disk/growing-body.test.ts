@@ -110,6 +110,18 @@ describe("a body that is still being written", () => {
     expect(await put).toBe("the disk has no room for this body");
   });
 
+  test("is not waited for if nothing of it has come for five seconds, as there was no file for it yet", async () => {
+    const { files } = countedFiles();
+    const never = Promise.withResolvers<number>().promise;
+    const open: typeof files.open = (path, flags) => (flags === "wx" ? never : files.open(path, flags));
+    let now = 0;
+    const monotonicNow = () => now;
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files: { ...files, open }, monotonicNow });
+    void disk.tier.putBody(KEY, nodeBodies.pipe(BYTES.byteLength).readable);
+    now = 5_001;
+    expect(await disk.tier.getBody(KEY, null)).toBeUndefined();
+  });
+
   test("is cut off where the disk gives other bytes than it took", async () => {
     const { disk, writable } = await writing(BYTES.byteLength);
     await writable.write(BYTES.subarray(0, BLOCK + 100));
