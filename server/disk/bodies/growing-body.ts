@@ -14,6 +14,7 @@ export class GrowingBody {
   cameAt: number;
   /** Called once nothing more is written. */
   readonly onEnded = new Set<() => void>();
+  hasEnded = false;
   #failure: { readonly cause: unknown } | undefined;
   #waiting: PromiseWithResolvers<void> | undefined;
 
@@ -69,6 +70,7 @@ export class GrowingBody {
   }
 
   #end(): void {
+    this.hasEnded = true;
     for (const tell of this.onEnded) tell();
   }
 

@@ -112,7 +112,7 @@ export class StoredBodies {
       isNoted = true;
     };
     // The room of one that is being written is known already.
-    if (mayStayOpen && growing) growing.onEnded.add(note);
+    if (mayStayOpen && growing?.hasEnded === false) growing.onEnded.add(note);
     else if (mayStayOpen) note();
     const close = () => {
       page.close();

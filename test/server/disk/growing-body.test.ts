@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
@@ -120,6 +120,36 @@ describe("a body that is still being written", () => {
     void disk.tier.putBody(KEY, nodeBodies.pipe(BYTES.byteLength).readable);
     now = 5_001;
     expect(await disk.tier.getBody(KEY, null)).toBeUndefined();
+  });
+
+  test("takes its room until its last reader leaves, also one that came as it ended", async () => {
+    const { files } = countedFiles();
+    const bytes = noise(8 * BLOCK);
+    const isWhole = Promise.withResolvers<void>();
+    const open: typeof files.open = async (path, flags) => {
+      const fd = await files.open(path, flags);
+      if (flags === "r") await isWhole.promise;
+      return fd;
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files: { ...files, open } });
+    const { readable, writable } = nodeBodies.pipe(bytes.byteLength);
+    const put = disk.tier.putBody(KEY, readable);
+    await writable.write(bytes);
+    const reading = disk.tier.getBody(KEY, null);
+    await writable.close();
+    await put;
+    isWhole.resolve();
+    const body = (await reading)!;
+    await disk.settled();
+    const { usedBytes } = disk.janitor;
+    const [path] = disk.paths();
+    unlinkSync(path!);
+    disk.janitor.connect().tell([{ kind: "gone", file: disk.folder.nameOf(KEY, "body") }]);
+    await disk.settled();
+    expect(disk.janitor.usedBytes).toBe(usedBytes);
+    await body.cancel();
+    await disk.settled();
+    expect(disk.janitor.usedBytes).toBeLessThan(usedBytes - bytes.byteLength);
   });
 
   test("is cut off where the disk gives other bytes than it took", async () => {
