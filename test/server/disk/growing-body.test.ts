@@ -274,6 +274,23 @@ describe("clients of a large page that is being stored", () => {
     expect((await readWhole(first as never)).toString()).toBe(TEXT);
   });
 
+  test.each(["while", "after"])("share one fetch if they come %s a HEAD is answered", async (when) => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    const head = worker.ask("/a", {}, "HEAD");
+    const asked = await machine.hasAsked(1);
+    const meanwhile = when === "while" ? worker.many(20, "/a") : null;
+    await settle();
+    asked.answer(TEXT, HEAD);
+    expect(await head).toEqual({ status: 200, xCache: "MISS", text: "" });
+    await settle();
+    const answers = meanwhile ?? worker.many(20, "/a");
+    (await machine.hasAsked(2)).answer(TEXT, HEAD);
+    await settle();
+    expect(machine.asked).toHaveLength(2);
+    expect((await answers).filter(({ text }) => text === TEXT)).toHaveLength(20);
+  });
+
   test("learn it if it is cut off, the slow ones too, and the next one gets it whole", async () => {
     const machine = await MachineUnderTest.start();
     const worker = await machine.worker(site);

@@ -283,17 +283,16 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
     return pass(decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
-    // A page that others may have at once is of more use to them than one that is only coming.
-    const othersHaveOne = isRefresh(context) || miss.kind === "doubted" || miss.kind === "refused";
-    const tell = othersHaveOne ? null : tellFollowers;
-    const toClient = context.answersHead
-      ? null
-      : copyLargeBody(context, response.body!, decision.head, lengthBytes, tell);
-    tellFollowers({ kind: "not-shareable" });
     if (context.answersHead) {
+      tellFollowers({ kind: "failed", byOrigin: false });
       rememberUnstored(context);
       return pass(); // no rule refuses the page: a GET would store it at its client's pace
     }
+    // A page that others may have at once is of more use to them than one that is only coming.
+    const othersHaveOne = isRefresh(context) || miss.kind === "doubted" || miss.kind === "refused";
+    const tell = othersHaveOne ? null : tellFollowers;
+    const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes, tell);
+    tellFollowers({ kind: "not-shareable" });
     if (!toClient) return pass({ because: "being-stored" });
     return answerWhileStoring(context, fetched, decision, toClient);
   }
