@@ -49,8 +49,8 @@ export const mutants: Mutants = {
       foundBy: "bodies/stored-in-two-steps",
     },
     "other requests for the page wait until a large body is stored": {
-      in: "answerFetched",
-      drop: 'tellFollowers({ kind: "not-shareable" });',
+      in: "copyBeside",
+      drop: 'tellFollowers({ kind: early ? "look-again" : "not-shareable" });',
       foundBy: "bodies/while-being-stored",
     },
     "every one of several simultaneous requests stores a large body": {

@@ -2,6 +2,7 @@ import { readdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { HOST } from "../../engine/scenario.ts";
 import { MachineUnderTest, PAGE, settle, until } from "../cache-lock/machine-under-test.ts";
 import { bodyOf, countedFiles, DiskUnderTest, noise, readWhole, temporaryFolder } from "./disk-under-test.ts";
 
@@ -289,6 +290,33 @@ describe("clients of a large page that is being stored", () => {
     await settle();
     expect(machine.asked).toHaveLength(2);
     expect((await answers).filter(({ text }) => text === TEXT)).toHaveLength(20);
+  });
+
+  test("share the fetch of the new page, too, after a purge meanwhile", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    const old = worker.begin("/a");
+    (await machine.hasAsked(1)).begin(HEAD);
+    await old;
+    await worker.purge([`http://${HOST}/a`]);
+    const answers = worker.many(20, "/a");
+    (await machine.hasAsked(2)).answer(TEXT, HEAD);
+    await settle();
+    expect(machine.asked).toHaveLength(2);
+    expect((await answers).filter(({ text }) => text === TEXT)).toHaveLength(20);
+  });
+
+  test("each ask the origin, without waiting for each other, where the disk has no room for it", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker({ limits: { storeBytes: 10, largeBytes: "1GiB" } });
+    const HUGE = { ...PAGE, "content-length": String(100 * MIB) };
+    const first = worker.begin("/a");
+    (await machine.hasAsked(1)).begin(HUGE);
+    await first;
+    await settle();
+    for (let each = 0; each < 5; each++) void worker.begin("/a");
+    await settle();
+    expect(machine.asked).toHaveLength(6);
   });
 
   test("learn it if it is cut off, the slow ones too, and the next one gets it whole", async () => {

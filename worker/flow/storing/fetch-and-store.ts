@@ -290,11 +290,10 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
     }
     // A page that others may have at once is of more use to them than one that is only coming.
     const othersHaveOne = isRefresh(context) || miss.kind === "doubted" || miss.kind === "refused";
-    const tell = othersHaveOne ? null : tellFollowers;
-    const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes, tell);
+    const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes, tellFollowers, !othersHaveOne);
+    if (toClient) return answerWhileStoring(context, fetched, decision, toClient);
     tellFollowers({ kind: "not-shareable" });
-    if (!toClient) return pass({ because: "being-stored" });
-    return answerWhileStoring(context, fetched, decision, toClient);
+    return pass({ because: "being-stored" });
   }
   return storeWhileStreaming(context, fetched, decision);
 }

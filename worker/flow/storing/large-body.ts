@@ -16,16 +16,17 @@ const STALLED_MS = 10_000;
 /**
  * Streams a large body to the client and into the shared tier, under a key to which the stored entry refers once the
  * announced length has been counted (docs/http.md#bodies-and-ranges). Where the tier gives what it is still taking, other
- * requests find the response at once, unless `tellFollowers` is `null`, and a client that is slower than the origin gets the
- * rest from there. Elsewhere the slower of the two sets the pace, and no request waits for the copy. `null`, without doing
- * anything, if a body that may be stored is already being copied for the same key.
+ * requests find the response at once if it `isShared`, and a client that is slower than the origin gets the rest from
+ * there. Elsewhere the slower of the two sets the pace, and no request waits for the copy. `null`, without doing anything,
+ * if a body that may be stored is already being copied for the same key.
  */
 export function copyLargeBody(
   context: RequestContext,
   body: StreamedBody,
   head: HeadToStore,
   lengthBytes: number,
-  tellFollowers: TellFollowers | null,
+  tellFollowers: TellFollowers,
+  isShared: boolean,
 ): StreamedBody | null {
   const { ports, isolate, storing } = context;
   const { largeFills } = isolate;
@@ -33,7 +34,7 @@ export function copyLargeBody(
   if (!fill) return null;
   const toClient = ports.bodies.pipe(lengthBytes);
   const reader = ports.bodies.readThrough(body);
-  const copied = copyBeside(context, reader, toClient.writable, head, lengthBytes, fill, tellFollowers);
+  const copied = copyBeside(context, reader, toClient.writable, head, lengthBytes, fill, tellFollowers, isShared);
   storing.run(copied.finally(() => largeFills.end(fill)));
   return toClient.readable;
 }
@@ -45,7 +46,8 @@ async function copyBeside(
   head: HeadToStore,
   lengthBytes: number,
   fill: LargeFill,
-  tellFollowers: TellFollowers | null,
+  tellFollowers: TellFollowers,
+  isShared: boolean,
 ): Promise<boolean> {
   const { ports, isolate } = context;
   const isLate = (step: Promise<void>) => within(ports.clock, STALLED_MS, step, () => true);
@@ -55,13 +57,14 @@ async function copyBeside(
   const copy = new BodySink(pipe.writable);
   const client = new BodySink(toClient);
   const { readsWhileKept } = ports.store;
-  const early = readsWhileKept && tellFollowers ? stored : null;
+  const early = readsWhileKept && isShared ? stored : null;
   if (early) markEarly(context, early.head);
   const taken = ports.store.keepBody(bodyKey, pipe.readable, early).then((isTaken) => {
+    if (copy.isGone) tellFollowers({ kind: "not-shareable" }); // The tier would take the next one as little.
     if (!isTaken) copy.giveUp("the shared tier does not take it"); // nobody reads the copy
     return isTaken;
   });
-  if (early) tellFollowers?.({ kind: "look-again" });
+  tellFollowers({ kind: early ? "look-again" : "not-shareable" });
   let readBytes = 0;
   /** Whether the client gets the rest from the shared tier. */
   let isBehind = false;
