@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
@@ -123,6 +123,13 @@ export class MachineUnderTest {
   filesOf(kind: FileKind): number {
     const names = CacheFolder.at(this.pages).folders.flatMap((folder) => readdirSync(folder));
     return names.filter((name) => name.endsWith(`.${kind}`)).length;
+  }
+
+  /** Deletes all files of a kind, as if others had needed their room. */
+  remove(kind: FileKind): void {
+    for (const folder of CacheFolder.at(this.pages).folders) {
+      for (const name of readdirSync(folder)) if (name.endsWith(`.${kind}`)) rmSync(join(folder, name));
+    }
   }
 
   get paths(): readonly string[] {

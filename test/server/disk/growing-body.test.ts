@@ -319,6 +319,43 @@ describe("clients of a large page that is being stored", () => {
     expect(machine.asked).toHaveLength(6);
   });
 
+  test.each([
+    ["while nothing is stored", false],
+    ["after a purge", true],
+  ])("share it also where it is refreshed %s", async (_, isPurged) => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    if (isPurged) await machine.stores(worker, "/a", "the old page", PAGE);
+    const json = { authorization: "Bearer token", "content-type": "application/json" };
+    const purge = JSON.stringify({ urls: ["/a"], refresh: true });
+    const refreshed = isPurged
+      ? worker.ask("/_tidemark/purge", json, "POST", purge)
+      : worker.ask("/a", { "tidemark-refresh": "token" });
+    const body = (await machine.hasAsked(isPurged ? 2 : 1)).begin(HEAD);
+    body.push(Buffer.from(TEXT.slice(0, MIB)));
+    await settle();
+    const visitor = worker.ask("/a");
+    body.push(Buffer.from(TEXT.slice(MIB)));
+    body.end();
+    expect(await visitor).toEqual({ status: 200, xCache: "HIT", text: TEXT });
+    expect((await refreshed).status).toBe(200);
+  });
+
+  test("share it also where it has been stored before, and its body has left the disk", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    await machine.stores(worker, "/a", TEXT, PAGE);
+    machine.remove("body");
+    await machine.clock.advance(1000);
+    const answers = worker.many(5, "/a");
+    const body = (await machine.hasAsked(2)).begin(HEAD);
+    await settle();
+    body.push(Buffer.from(TEXT));
+    body.end();
+    expect((await answers).filter(({ xCache }) => xCache === "HIT")).toHaveLength(4);
+    expect(machine.asked).toHaveLength(2);
+  });
+
   test("learn it if it is cut off, the slow ones too, and the next one gets it whole", async () => {
     const machine = await MachineUnderTest.start();
     const worker = await machine.worker(site);

@@ -79,8 +79,8 @@ export function hasStandIn(context: RequestContext, { selected }: Miss): boolean
 }
 
 /** Whether a visitor who asks for nothing special may have what is held, at once or in place of an error. */
-export function isOfUseToOthers({ ports, resolved }: RequestContext, held: FoundResponse | null): boolean {
-  if (held === null) return false;
+export function isOfUseToOthers({ ports, resolved }: RequestContext, held: FoundResponse | null | undefined): boolean {
+  if (!held) return false;
   const { head } = held;
   const { purges, clock } = ports;
   const { stale } = resolved.route;

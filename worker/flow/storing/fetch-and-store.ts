@@ -35,6 +35,7 @@ import { fetchWholeBytes } from "../plans.ts";
 import { findAgain, isInMemory, startFillFor, startFillOf } from "../reading-bodies.ts";
 import { clientOf, pageOf, type RequestContext } from "../request-context.ts";
 import { lookAgain, lookAgainAfterConfirmation, toAskAgainAsSent } from "../second-look/second-look.ts";
+import { selectInMemory } from "../selection.ts";
 import type { ReadBody } from "./fill.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
@@ -289,7 +290,9 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
       return pass(); // no rule refuses the page: a GET would store it at its client's pace
     }
     // A page that others may have at once is of more use to them than one that is only coming.
-    const othersHaveOne = isRefresh(context) || miss.kind === "doubted" || miss.kind === "refused";
+    const othersHaveOne =
+      (isRefresh(context) || miss.kind === "doubted" || miss.kind === "refused") &&
+      isOfUseToOthers(context, miss.toValidate ?? selectInMemory(context));
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes, tellFollowers, !othersHaveOne);
     if (toClient) return answerWhileStoring(context, fetched, decision, toClient);
     tellFollowers({ kind: "not-shareable" });
