@@ -77,7 +77,7 @@ describe("a large body", () => {
     expect([answer.status, xCache(answer)]).toEqual([206, "HIT"]);
     const parts = [...(await pop.text(answer)).matchAll(/bytes ([\d-]+)\/100\r\n\r\n(\d+)\r\n/g)];
     expect(parts.map(([, place, part]) => `${place} ${part}`)).toEqual(["11-12 12", "35-36 56", "88-88 8"]);
-    expect(readings).toEqual([{ first: 11, last: 88 }]);
+    expect(readings).toEqual([{ first: 11, last: 88, hasGaps: true }]);
     await pop.finish();
   });
 

@@ -83,7 +83,7 @@ export class StoredBodies {
     if (!(await growing.hasBegun())) return undefined;
     const { headBytes, bodyBytes, writtenBytes } = growing;
     // Who downloads in parts gets all of them from the origin, which may have another version by now.
-    const isRest = part === null || part.last === bodyBytes - 1;
+    const isRest = part === null || (part.last === bodyBytes - 1 && !part.hasGaps);
     if (!isRest || (part && part.first - writtenBytes > SOON_WRITTEN_BYTES)) return undefined;
     try {
       const fd = await this.#parts.files.open(growing.path!, "r");

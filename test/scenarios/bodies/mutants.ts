@@ -157,7 +157,7 @@ export const mutants: Mutants = {
   "RFC 9110 §14.2": {
     "a part is cut from a large body that is read whole": {
       in: "partsStoredApart",
-      replace: "store.readBody(bodyKey, first && { first: first.first, last: parts.at(-1)!.last });",
+      replace: "store.readBody(bodyKey, first && { first: first.first, last: parts.at(-1)!.last, hasGaps });",
       by: `(async () => {
   const whole = await store.readBody(bodyKey, null);
   if (!whole || !first) return whole;

@@ -356,6 +356,17 @@ describe("clients of a large page that is being stored", () => {
     expect(machine.asked).toHaveLength(2);
   });
 
+  test("get several parts from the origin, the last of which would come much later", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker(site);
+    const first = worker.begin("/a");
+    const film = (await machine.hasAsked(1)).begin({ ...PAGE, "content-length": String(6 * MIB) });
+    film.push(Buffer.from(TEXT.slice(0, MIB)));
+    await first;
+    void worker.begin("/a", { range: "bytes=0-9,-10" });
+    expect((await machine.hasAsked(2)).field("range")).toBe("bytes=0-9,-10");
+  });
+
   test("learn it if it is cut off, the slow ones too, and the next one gets it whole", async () => {
     const machine = await MachineUnderTest.start();
     const worker = await machine.worker(site);

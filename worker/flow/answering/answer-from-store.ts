@@ -239,8 +239,9 @@ async function partsStoredApart(
   parts: readonly (BytePart | null)[],
 ): Promise<BodyParts | undefined> {
   const first = parts[0] ?? null;
-  const body = await store.readBody(bodyKey, first && { first: first.first, last: parts.at(-1)!.last });
+  const hasGaps = parts.length > 1;
+  const body = await store.readBody(bodyKey, first && { first: first.first, last: parts.at(-1)!.last, hasGaps });
   if (!body) return undefined;
-  if (parts.length > 1) return partsOf(new Uint8Array(0), bodies.readThrough(body), first!.first);
+  if (hasGaps) return partsOf(new Uint8Array(0), bodies.readThrough(body), first!.first);
   return { send: (_, to) => bodies.copy(body, to), end: () => body.cancel() };
 }

@@ -2,6 +2,8 @@
 export interface BytePart {
   readonly first: number;
   readonly last: number;
+  /** Whether some bytes in it are left out. Default: none are. */
+  readonly hasGaps?: boolean;
 }
 
 /** The meaning of a `Range` for a body: the whole body, some parts, or none that the body has. */
