@@ -68,8 +68,7 @@ export async function learnVariants(context: RequestContext): Promise<void> {
 
 function rememberMarker(context: RequestContext, found: VariantMarker): VariantMarker {
   const held = standingMarker(context);
-  const marker =
-    held && isPurged(context, found) ? held : mergeFound(found, held, context.isolate.site.limits.variants);
+  const marker = held && isPurged(context, found) ? held : upToLimit(context, mergeFound(found, held));
   context.ports.store.remember(marker);
   return marker;
 }
@@ -184,19 +183,23 @@ function variesBy({ resolved }: RequestContext, head: StoredHead): readonly stri
 
 /** Has the requests of this isolate find a response whose body is still being stored, if it is one of several variants. */
 export function markEarly(context: RequestContext, head: StoredHead): void {
-  if (head.variant.length > 0) context.ports.store.remember(markerWith(context, head));
+  if (head.variant.length > 0) context.ports.store.remember(upToLimit(context, markerWith(context, head)));
 }
 
 /** Stores a response and, if it is one of several variants, the marker that leads to it. */
 export function storeResponse(context: RequestContext, stored: StoredResponse): Promise<boolean> {
-  const { ports, isolate } = context;
-  const { variants: maxVariants } = isolate.site.limits;
-  if (stored.head.variant.length === 0) return ports.store.keep(stored);
+  const { store } = context.ports;
+  if (stored.head.variant.length === 0) return store.keep(stored);
   const merged = markerWith(context, stored.head);
-  const marker = { ...merged, variants: merged.variants.slice(0, maxVariants) };
-  const dropped = merged.variants.slice(maxVariants).map((variant) => ports.store.forget(variant.key));
-  const all = Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
+  const marker = upToLimit(context, merged);
+  const dropped = merged.variants.slice(marker.variants.length).map((variant) => store.forget(variant.key));
+  const all = Promise.all([store.keep(stored), store.keep(marker), ...dropped]);
   return all.then(([isKept, isSelectable]) => isKept && isSelectable);
+}
+
+/** A marker without the variants that are too many: those that were used least recently. */
+function upToLimit({ isolate }: RequestContext, { head, variants }: VariantMarker): VariantMarker {
+  return { head, variants: variants.slice(0, isolate.site.limits.variants) };
 }
 
 /** The marker of this URL with one more variant, of which there may be one too many. */
@@ -257,11 +260,10 @@ export function selectingNames(context: RequestContext): readonly string[] {
  * The marker of the shared tier: first the variants that other isolates of the PoP have stored, then those of this
  * isolate.
  */
-function mergeFound(found: VariantMarker, held: VariantMarker | undefined, maxVariants: number): VariantMarker {
+function mergeFound(found: VariantMarker, held: VariantMarker | undefined): VariantMarker {
   const heldSince = new Map(held?.variants.map(({ key, fetchedAt }) => [key, fetchedAt]));
   const news = found.variants.filter(({ key, fetchedAt }) => fetchedAt > (heldSince.get(key) ?? -1));
-  const { head, variants } = mergeMarkers({ ...found, variants: news }, held);
-  return { head, variants: variants.slice(0, maxVariants) };
+  return mergeMarkers({ ...found, variants: news }, held);
 }
 
 /** The variants of a marker, then the others of the one that is held in memory, under the head of the newer. */

@@ -367,6 +367,20 @@ describe("clients of a large page that is being stored", () => {
     expect((await machine.hasAsked(2)).field("range")).toBe("bytes=0-9,-10");
   });
 
+  test("find no more of its variants than the site allows", async () => {
+    const machine = await MachineUnderTest.start();
+    const worker = await machine.worker({ limits: { storeBytes: 10, variants: 2 } });
+    const ask = (language: string) => worker.begin("/a", { "accept-language": language });
+    for (const [index, language] of ["de", "en", "fr"].entries()) {
+      const asked = ask(language);
+      (await machine.hasAsked(index + 1)).begin({ ...HEAD, vary: "accept-language" });
+      await asked;
+    }
+    expect([await ask("fr"), await ask("en")].map(({ fields }) => fields.get("x-cache"))).toEqual(["HIT", "HIT"]);
+    void ask("de");
+    await machine.hasAsked(4);
+  });
+
   test("learn it if it is cut off, the slow ones too, and the next one gets it whole", async () => {
     const machine = await MachineUnderTest.start();
     const worker = await machine.worker(site);
