@@ -288,7 +288,7 @@ export const mutants: Mutants = {
     },
     "a follower has not waited for the turn of its leader": {
       in: "followOrTryAgain",
-      drop: "if (answer && turnAt > context.arrival.at) endWait(context, turnAt);",
+      drop: "if (answer) endSharedWait();",
       foundBy: "capacity/followers-wait-together",
     },
     "who is turned away as a stream has not waited": {

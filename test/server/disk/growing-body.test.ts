@@ -381,6 +381,23 @@ describe("clients of a large page that is being stored", () => {
     await machine.hasAsked(4);
   });
 
+  test("have waited for the origin as long as the one that asked it", async () => {
+    const machine = await MachineUnderTest.start();
+    const queue = { maxMs: 5_000, maxWaiting: 9 };
+    const origin = { url: "http://origin.internal", concurrency: 1, queue };
+    const worker = await machine.worker({ ...site, origin });
+    const busy = worker.ask("/busy");
+    const asked = await machine.hasAsked(1);
+    const answers = worker.many(3, "/a");
+    await settle();
+    await machine.clock.advance(2_000);
+    asked.answer("done");
+    await busy;
+    (await machine.hasAsked(2)).answer(TEXT, HEAD);
+    await answers;
+    expect(worker.turns.map(({ waitedMs }) => waitedMs)).toEqual([2_000, 2_000, 2_000]);
+  });
+
   test("learn it if it is cut off, the slow ones too, and the next one gets it whole", async () => {
     const machine = await MachineUnderTest.start();
     const worker = await machine.worker(site);

@@ -61,6 +61,9 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
   if (fetch.place) originGate?.share(fetch.place, clientOf(context));
   const fetchAlone = () => fetchAndStore(context, miss, null);
   const outcome = await waitFor(context, fetch);
+  const turnAt = fetch.place?.turnAt ?? 0;
+  /** If the leader had to wait for its turn, so did this request. */
+  const endSharedWait = () => turnAt > context.arrival.at && endWait(context, turnAt);
   switch (outcome.kind) {
     case "waited-enough": {
       collapsed.abandon(fetch);
@@ -69,6 +72,7 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       return collapse({ ...attempt, hasWaitedEnough: true });
     }
     case "look-again":
+      endSharedWait();
       await neighbours?.bring(context, fetch);
       return lookAgain();
     case "not-shareable":
@@ -91,8 +95,7 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       const isRefusedAgain = attempt.refused === fetchKeyText(fetch.key);
       if (await mayFollow(context, fetch, outcome, token)) {
         const answer = await follow(context, outcome, miss);
-        const turnAt = fetch.place?.turnAt ?? 0;
-        if (answer && turnAt > context.arrival.at) endWait(context, turnAt);
+        if (answer) endSharedWait();
         if (answer) return answer;
       }
       // The answer was refused for this request. The next fetch begins after its arrival, so all requests that were
