@@ -62,7 +62,7 @@ export class TieredStore implements Store {
   lookUp(key: string): Promise<Found | undefined> | undefined {
     return this.#shared
       .get(key)
-      ?.then((found) => (found && this.#isForgotten(found) ? drop(found) : found))
+      ?.then((found) => found && (this.#unforgotten(found) ?? drop(found)))
       .catch(this.#failed);
   }
 
@@ -71,7 +71,8 @@ export class TieredStore implements Store {
   }
 
   remember(stored: Stored, isAdmitted = false): void {
-    if (!this.#isForgotten(stored)) this.#put(stored, isAdmitted);
+    const unforgotten = this.#unforgotten(stored);
+    if (unforgotten) this.#put(unforgotten, isAdmitted);
   }
 
   weighAgain(key: string): void {
@@ -120,9 +121,13 @@ export class TieredStore implements Store {
     return this.#memory.put(stored, isAdmitted);
   }
 
-  #isForgotten({ head }: Found): boolean {
+  /** What of it does not count as missing: of a marker, only the variants that were fetched since. */
+  #unforgotten<T extends Found>(found: T): T | undefined {
+    const { head } = found;
     const at = this.#forgotten.when(head.key, this.#clock.now());
-    return at !== undefined && head.fetchedAt <= at;
+    if (at === undefined) return found;
+    if (head.fetchedAt <= at) return undefined;
+    return isMarker(found) ? { ...found, variants: found.variants.filter(({ fetchedAt }) => fetchedAt > at) } : found;
   }
 }
 

@@ -67,10 +67,16 @@ export const mutants: Mutants = {
       foundBy: ["invalidation-log/look-up-outlasts-post", "invalidation-log/look-up-during-removal"],
     },
     "a look-up that a POST overtakes brings the old variants back": {
-      in: "TieredStore.lookUp",
-      replace: "found && this.#isForgotten(found) ? drop(found) : found",
-      by: "found",
+      in: "TieredStore.#unforgotten",
+      replace: "at === undefined",
+      by: "at === undefined || isMarker(found)",
       foundBy: "invalidation-log/variant-look-up-outlasts-post",
+    },
+    "a variant that another isolate stores after a POST brings the old variants back": {
+      in: "TieredStore.#unforgotten",
+      replace: "found.variants.filter(({ fetchedAt }) => fetchedAt > at)",
+      by: "found.variants",
+      foundBy: "invalidation-log/variant-listed-again-elsewhere",
     },
     "invalidations that wait for the next lease are written one by one": {
       in: "LogInvalidations.#flushLater",
