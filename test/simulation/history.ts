@@ -130,8 +130,8 @@ export class History {
   readonly unanswered = new Set<string>();
   /** Errors that the edge itself answered, each with its request, the page, and the time of the request's arrival. */
   readonly errors: { readonly request: string; readonly target: string; readonly arrivedAt: number }[] = [];
-  /** Requests whose answer was cut off without the client being able to see it. */
-  readonly cutShort: string[] = [];
+  /** Requests whose answer has other bytes than its fields say, without the client being able to see it. */
+  readonly wrongBytes: string[] = [];
   /** The origin's bodies that nobody has read to their end or cancelled. */
   readonly openBodies = new Set<{ readonly of: string }>();
   /** What is held once all is over, in words. */

@@ -28,6 +28,12 @@ export const mutants: Mutants = {
 if (inMemory && "body" in inMemory) ({ head, body } = inMemory);`,
       foundBy: "simulation",
     },
+    "the bodies of all versions of a page that are stored apart have one key": {
+      in: "copyBeside",
+      replace: "`${head.key}\\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`",
+      by: "head.key",
+      foundBy: "simulation",
+    },
   },
   R4: {
     "an entry in memory is served without a check for purges": {

@@ -4,6 +4,7 @@ import { emptyTally, type Tally } from "../engine/tally.ts";
 export const OCCURRENCES = [
   "hits",
   "HEADs from store",
+  "parts from store",
   "fills crossed by a purge",
   "collapsed requests",
   "requests that waited for another isolate's fetch",

@@ -12,6 +12,11 @@ export interface Delivery {
   readonly onOver?: () => void;
 }
 
+/** All of them have this length. */
+export function textOfFetch(number: number): string {
+  return `fetch ${String(number).padStart(4)} whole`;
+}
+
 /** A first part, which comes at once. */
 const FIRST_BYTES = 5;
 

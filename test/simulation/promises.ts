@@ -40,12 +40,12 @@ export function brokenPromises(history: History, bounds: Bounds): BrokenPromise[
     ...unknown(answer, bounds),
     ...usedTooLong(answer, history, bounds),
   ]);
-  const { unanswered, cutShort, forgotten, held } = history;
+  const { unanswered, wrongBytes, forgotten, held } = history;
   return [
     ...ofAnswers,
     ...untoldChanges(history),
-    ...cutShort.map((request) =>
-      broken(4, "RFC 9112 §8", `${request} got an answer that ends before its time, as if it were whole`),
+    ...wrongBytes.map((request) =>
+      broken(4, "RFC 9112 §8", `${request} got other bytes than its fields say, as if they were whole`),
     ),
     ...lostOrDoubled(history),
     ...forgotten.map((name) => broken(5, "R13", `the log does not know ${name} any more`)),

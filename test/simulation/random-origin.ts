@@ -1,12 +1,14 @@
 import type { StreamedBody } from "../../worker/ports/bodies.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
+import { contentRange } from "../../worker/rules/ranges/partial-content.ts";
+import { type BytePart, parseRange } from "../../worker/rules/ranges/range.ts";
 import { DIRECTIVES, LONG_LIVED, languageOf } from "./directives.ts";
 import { BrokenOrigin, type Fate } from "./fate.ts";
 import type { Fetched } from "./history.ts";
 import { identityOf } from "./identity.ts";
 import { FETCH_FIELD, VALIDATION_FIELD } from "./log/answer-numbers.ts";
-import { originBody } from "./origin-body.ts";
+import { originBody, textOfFetch } from "./origin-body.ts";
 import { isCrossedBy } from "./promises.ts";
 
 export const PATHS = ["/a", "/b", "/plog/c"];
@@ -103,7 +105,12 @@ export class RandomOrigin {
       fields.set("content-length", "0");
       return answered(404, fields);
     }
-    const text = `fetch ${String(number).padStart(4)} whole`;
+    const text = textOfFetch(number);
+    const part = partOf(sent.get("range"), text.length);
+    if (part && fate.chance(0.7)) {
+      fields.set("content-range", contentRange(part, text.length));
+      return this.#withBody(`a part of fetch ${number}`, 206, text.slice(part.first, part.last + 1), fields);
+    }
     if (method !== "HEAD") return this.#withBody(`fetch ${number}`, 200, text, fields);
     fields.set("content-length", String(text.length));
     return answered(200, fields);
@@ -203,6 +210,12 @@ export class RandomOrigin {
     });
     return answered(status, fields, body, isInPieces ? () => over : undefined);
   }
+}
+
+/** The one part that a request asks for; `null` for none. */
+function partOf(range: string | undefined, lengthBytes: number): BytePart | null {
+  const asked = parseRange(range ?? null, lengthBytes);
+  return asked.kind === "parts" ? asked.parts[0]! : null;
 }
 
 function answered(

@@ -7,12 +7,16 @@ import type { Fate } from "./fate.ts";
 import { type Answered, FROM_STORE, type Purged } from "./history.ts";
 import { visitorFields } from "./identity.ts";
 import { numbersIn } from "./log/answer-numbers.ts";
+import { textOfFetch } from "./origin-body.ts";
 import { isFromBefore } from "./promises.ts";
 import { PATHS } from "./random-origin.ts";
 import type { SimulatedIsolate } from "./simulated-isolate.ts";
 import { TOLD_FIELD } from "./simulated-parent.ts";
 
 const IDENTITIES = [null, null, null, null, null, "cookie:1", "cookie:2", "authorization:1"] as const;
+
+/** The parts that some of twelve requests ask for, in strained worlds. */
+const RANGES: readonly string[] = ["bytes=6-9", "bytes=3-", "bytes=0-"];
 
 /** When a visitor leaves who does not read the answer to its end. */
 const LEAVING = ["while waiting", "before the body", "after a piece"] as const;
@@ -51,9 +55,12 @@ export class Visitors {
     fate.count("lapsed leases", toldAtArrival.hasHeard && asking.arrivedAt > until);
     const fields = new Fields(Object.entries(visitorFields(identity, language)));
     const token = after ?? invented;
-    if (token) fields.set("tidemark-after", `${token.logId}.${token.seq}`);
+    if (token) this.#bring(`${token.logId}.${token.seq}`, fields);
+    const range = fate.isStrained && method === "GET" && RANGES[this.#requests % 12];
+    if (range) fields.set("range", range);
+    const forPart = range ? ` for ${range}` : "";
     const withToken = token ? ` with the token of ${after ? after.name : "no purge"}` : "";
-    fate.tell(`${asking.request} arrives from ${identity} in "${language}"${withToken}`);
+    fate.tell(`${asking.request} arrives from ${identity} in "${language}"${forPart}${withToken}`);
     const leaving = fate.isStrained && fate.chance(0.2) ? fate.pick(LEAVING) : null;
     const onceLeft = leaving === "while waiting" ? this.#leaveSoon() : undefined;
     const answer = await isolate.visit(method, path, fields, token !== null, onceLeft);
@@ -77,6 +84,7 @@ export class Visitors {
     fate.tell(`${asking.request} gets fetch ${fetch}${validation ? `, confirmed by ${validation}` : ""}: ${xCache}`);
     const given = answer.fields.get(TOLD_FIELD);
     const parent = given === null || FROM_STORE.includes(xCache) ? null : fate.history.parents[Number(given)]!;
+    fate.count("parts from store", answer.status === 206 && xCache === "HIT");
     fate.count("hits of what a parent has given", given !== null && xCache === "HIT");
     const by = {
       request: asking.request,
@@ -124,6 +132,13 @@ export class Visitors {
     return this.#fate.history.answers.findLast(({ fetched }) => purge.matches(fetched))?.fetched.target;
   }
 
+  /** Every other bearer of a token has it in a cookie, as a browser does. */
+  #bring(token: string, fields: Fields): void {
+    const cookies = [fields.get("cookie"), `tidemark-after=${token}`].filter((each) => each !== null);
+    if (this.#requests % 2 === 0) fields.set("tidemark-after", token);
+    else fields.set("cookie", cookies.join("; "));
+  }
+
   anyPath(): string {
     return this.#fate.pick(PATHS);
   }
@@ -149,9 +164,9 @@ export class Visitors {
     const body = await textOf(answer);
     if (by.hasEnded) return false;
     if (answer.status >= 500) history.errors.push(asking);
-    if (answer.status !== 200) return false;
-    const isWhole = method === "HEAD" || (body !== null && /^fetch +\d+ whole$/.test(body));
-    if (!isWhole && body !== null) history.cutShort.push(asking.request);
+    if (answer.status !== 200 && answer.status !== 206) return false;
+    const isWhole = method === "HEAD" || body === promisedText(answer);
+    if (!isWhole && body !== null) history.wrongBytes.push(asking.request);
     return isWhole;
   }
 
@@ -177,6 +192,13 @@ export class Visitors {
     fate.count("stale pages for a failed origin", xCache === "STALE");
     fate.count("stale pages while log and origin were down", xCache === "STALE" && isUnknown);
   }
+}
+
+/** The text that an answer's fields promise: that of a fetch, or a part of it. */
+function promisedText({ fields }: Answer): string {
+  const text = textOfFetch(numbersIn(fields).fetch ?? Number.NaN);
+  const [, first = 0, last = text.length - 1] = /^bytes (\d+)-(\d+)\/16$/.exec(fields.get("content-range") ?? "") ?? [];
+  return text.slice(Number(first), Number(last) + 1);
 }
 
 /** The body of an answer; `null` if it is cut off. */

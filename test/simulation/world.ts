@@ -73,7 +73,7 @@ interface Start {
 /** How many requests the origin takes at a time and how long others wait, in milliseconds; and what bodies may hold. */
 interface Strain {
   readonly origin: { readonly concurrency: number; readonly queue: { readonly maxMs: number } };
-  readonly limits: { readonly fillBytes?: number; readonly storeBytes?: number };
+  readonly limits: { readonly fetchWholeBytes?: number; readonly fillBytes?: number; readonly storeBytes?: number };
 }
 
 /** The options of a world besides its seed. */
@@ -485,8 +485,8 @@ export class World {
   }
 }
 
-/** The limits of strained worlds: the usual ones, room for less than one body on its way, or all bodies apart from their heads. */
-const LIMITS: readonly Strain["limits"][] = [{}, { fillBytes: 2500 }, { storeBytes: 10 }];
+/** The limits of strained worlds: whole pages for parts, room for less than one body on its way, or all bodies apart from their heads. */
+const LIMITS: readonly Strain["limits"][] = [{ fetchWholeBytes: 100 }, { fillBytes: 2500 }, { storeBytes: 10 }];
 
 const CONNECTED = ["over-connections", "over-connections", "over-connections"] as const;
 /** How the log of a world pushes, by its seed. */
