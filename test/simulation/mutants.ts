@@ -177,6 +177,14 @@ if (inMemory && "body" in inMemory) ({ head, body } = inMemory);`,
       foundBy: "simulation",
     },
   },
+  R15: {
+    "a server's append that has failed is not tried again": {
+      in: "NearInvalidations.#send",
+      replace: "this.#putBack(batch);",
+      by: "continue;",
+      foundBy: "simulation",
+    },
+  },
   R17: {
     "a parent's copy with other tags confirms a child's page that was purged by its tag": {
       in: "conditionsOf",

@@ -1,4 +1,5 @@
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
+import { NearInvalidations } from "../../server/log/near-invalidations.ts";
 import { KnownNeighbours } from "../../worker/isolate.ts";
 import { startControl } from "../../worker/isolate-control.ts";
 import { startLearningIsolate } from "../../worker/learning-isolate.ts";
@@ -307,6 +308,10 @@ export class World {
     return this.#pushing === "over-connections";
   }
 
+  get #isOnServers(): boolean {
+    return this.#pushing === "to-workers" || this.#pushing === "to-machines";
+  }
+
   #latestPurge() {
     return this.#history.purges.findLast(({ settledAt, kind }) => kind === "purge" && settledAt < Infinity) ?? null;
   }
@@ -400,9 +405,10 @@ export class World {
     const reporter = new Counters("http://origin.internal", () => undefined);
     const purge = { ...site.purge, rememberedByNameMs: this.#rememberedByNameMs };
     const clock = () => Math.floor(fate.now() + offsetMs);
+    const timed = { now: clock, wait: (ms: number) => fate.scheduler.wait(ms) };
     const isChild = this.#hasParent && pop === CHILDREN_POP;
     const running = startLearningIsolate({ ...site, purge } as Site, {
-      clock: { now: clock, wait: (ms) => fate.scheduler.wait(ms) },
+      clock: timed,
       random: () => fate.random(),
       sharedTier: this.#tiers[pop]!.reachedBy(reader),
       notes,
@@ -411,6 +417,7 @@ export class World {
         ? simulatedParent(fate, name, clock, () => fate.pick(this.#isolates[PARENTS_POP]!))
         : this.#origin.seenFrom(name),
       log: this.#log.reachedBy(reader),
+      ...(this.#isOnServers && { invalidationsOf: (log, told) => new NearInvalidations(log, timed, told) }),
       audit: {
         list: async () => ({ purges: [], next: null }),
         find: (seq, waitMs = 0) => this.#log.find(reader, seq, waitMs),
