@@ -1,5 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { handsOutCredentials } from "../../../worker/rules/request/credential-names.ts";
+import { handsOutCredentials, speaksOfCredentials } from "../../../worker/rules/request/credential-names.ts";
+
+/** Fields in which clients send what lets them in, and who wants them. */
+const SENT = {
+  authorization: "HTTP",
+  "x-api-key": "AWS's API gateways",
+  "x-nuget-apikey": "NuGet",
+  "x-jfrog-art-api": "Artifactory",
+  "x-devpi-auth": "devpi",
+  "private-token": "GitLab",
+  "x-plex-token": "Plex",
+  "x-remote-user": "servers behind a single sign-on",
+};
 
 /** Fields by which applications hand out a visitor's credentials, and who sends them. */
 const HANDED_OUT = {
@@ -104,5 +116,15 @@ describe("the name of an answer's field", () => {
   test.each(Object.entries(ORDINARY))("of %s that everybody may have does not say so", (_, names) => {
     expect(names.length).toBeGreaterThan(20);
     expect(names.filter(handsOutCredentials)).toEqual([]);
+  });
+});
+
+describe("fields of requests that speak of credentials", () => {
+  test.each(Object.entries(SENT))("%s does (%s)", (name) => {
+    expect(speaksOfCredentials(name)).toBe(true);
+  });
+
+  test.each(["accept-language", "x-app-version", "user-agent", "npm-auth-type"])("%s does not", (name) => {
+    expect(speaksOfCredentials(name)).toBe(false);
   });
 });

@@ -11,6 +11,7 @@ const WORDS = [
   "password",
   "credential",
   "jwt",
+  "x-jfrog-art-api",
 ] as const;
 
 /** Fields of usual clients whose names speak of credentials, and whose values do not: npm says how it would log in. */
