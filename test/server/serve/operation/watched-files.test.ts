@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import {
+import fs, {
   chmodSync,
+  type FSWatcher,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -13,6 +14,7 @@ import {
   watchFile,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -260,6 +262,25 @@ test("a file of the same size and time in the place of a file is told, as of a p
   write(next, "2");
   renameSync(next, config);
   begin({ files: [config] }, before);
+  settle();
+  expect(changes).toBe(1);
+});
+
+test("a watcher that the system ends with an error ends no server, and the looks go on", async () => {
+  const config = join(folder, "tidemark.config.ts");
+  writeFileSync(config, "1");
+  const begun = vi.spyOn(fs, "watch");
+  syncBuiltinESMExports();
+  begin({ files: [config] });
+  const watchers = begun.mock.results.map(({ value }) => value as FSWatcher);
+  begun.mockRestore();
+  syncBuiltinESMExports();
+  expect(watchers).toHaveLength(1);
+  for (const watcher of watchers) {
+    watcher.close();
+    watcher.emit("error", new Error("the system watches no more"));
+  }
+  await found(config, () => writeFileSync(config, String(turns++)));
   settle();
   expect(changes).toBe(1);
 });
