@@ -51,7 +51,7 @@ async function sendSocket(child: ChildProcess, count: number): Promise<void> {
   child.send({ kind: "socket", address, scheme: "http", count } satisfies ToWorker, server);
 }
 
-test("a worker that is told to end while it opens its listener closes it after that", async () => {
+test("a worker that is told to end while it opens its listener closes it after that, and gives its memory back", async () => {
   const { child, told, until } = startProcess();
   await until("started");
   await sendSocket(child, 1);
@@ -59,7 +59,19 @@ test("a worker that is told to end while it opens its listener closes it after t
   child.send({ kind: "drain", withinMs: 1_000 } satisfies ToWorker);
   child.send({ kind: "admitted", site: "" } satisfies ToWorker);
   await once(child, "exit");
-  expect(told).toEqual(["started", "opens", "opened", "listening", "drains"]);
+  expect(told).toEqual(["started", "opens", "opened", "listening", "drains", "has freed"]);
+});
+
+test("one that is told a second time to end has less time for its answers", { tags: ["deep"] }, async () => {
+  const { child, told, until } = startProcess();
+  await until("started");
+  await sendSocket(child, 1);
+  await until("opens");
+  for (const withinMs of [3_600_000, 1_000]) child.send({ kind: "drain", withinMs } satisfies ToWorker);
+  await until("hurries");
+  child.send({ kind: "admitted", site: "" } satisfies ToWorker);
+  await once(child, "exit");
+  expect(told).toContain("drains");
 });
 
 test("one that is told to end before it has all handles does not listen", { tags: ["deep"] }, async () => {
@@ -68,7 +80,7 @@ test("one that is told to end before it has all handles does not listen", { tags
   await sendSocket(child, 2);
   child.send({ kind: "drain", withinMs: 1_000 } satisfies ToWorker);
   await once(child, "exit");
-  expect(told).toEqual(["started", "drains"]);
+  expect(told).toEqual(["started", "drains", "has freed"]);
 });
 
 test("one that cannot lock the file of a site's log starts, and connects to that log once it holds the lock", async () => {
