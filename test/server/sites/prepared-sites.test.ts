@@ -10,16 +10,17 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { expectUsableFolders, type Prepared, type ServeOptions } from "../../../server/startup/prepare-server.ts";
 import {
-  logFolderOf,
-  type PreparedSites,
-  type ReadSites,
-  readSites,
-  tokenWarnings,
-} from "../../../server/startup/prepared-sites.ts";
+  expectUsableFolders,
+  type Prepared,
+  prepare,
+  type ServeOptions,
+} from "../../../server/startup/prepare-server.ts";
+import { logFolderOf, type PreparedSites, type ReadSites, readSites } from "../../../server/startup/prepared-sites.ts";
 import { variablesOf } from "../../../server/startup/sites-folder.ts";
+import { serveOptions } from "../serve/serve-options.ts";
 
 describe("the sites of a folder", () => {
   let folder: string;
@@ -98,18 +99,30 @@ describe("the sites of a folder", () => {
     expect(variablesOf(files)).toEqual({ TIDEMARK_HOSTS: "www.shop.test" });
   });
 
-  test("two with one token are told of, and two without any are not", () => {
-    const having = (token: string | undefined): PreparedSites =>
+  test("two with one token are told of when the settings are read, and two without any are not", async () => {
+    /** As they would be read with these variables, which nobody has to read again. */
+    const having = (text: string): PreparedSites =>
       new Map(
         [...both].map(([name, site]) => {
-          const tokens = token === undefined ? {} : { TIDEMARK_TOKEN: token };
-          return [name, { ...site, settings: { ...site.settings, tokens } }];
+          writeFileSync(join(folder, "sites", `${name}.env`), text);
+          const environment = parseEnv(text);
+          const [sources, settings] = [
+            { ...site.sources, environment },
+            { ...site.settings, tokens: environment },
+          ];
+          return [name, { ...site, sources, settings, loaded: { ...site.loaded, files: new Map() } }];
         }),
       );
-    expect(tokenWarnings(having("a-token-0123456789-abcdefghijklmn"))).toEqual([
+    const told = async (text: string) => {
+      const options = serveOptions(folder, { origin: null, environment: {}, sites: join(folder, "sites") });
+      const before = { sites: having(text), settings: { tls: null } } as unknown as Prepared;
+      const { warnings } = await prepare(options, before, new Map(), new Map(), true);
+      return warnings.filter((line) => line.includes("same"));
+    };
+    expect(await told("TIDEMARK_TOKEN=a-token-0123456789-abcdefghijklmn\n")).toEqual([
       "the sites blog, shop have the same TIDEMARK_TOKEN: give each its own.",
     ]);
-    expect(tokenWarnings(having(undefined))).toEqual([]);
+    expect(await told("")).toEqual([]);
   });
 
   test("two that name no hosts are refused: nobody could tell whose a request is", { tags: ["deep"] }, async () => {
