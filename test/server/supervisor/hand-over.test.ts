@@ -64,6 +64,22 @@ test("a new server gets the log once no call of it is under way", async () => {
   expect(resumed).toEqual(["one"]);
 });
 
+test("a new server that answers visitors is not ended, for however long it does so", async () => {
+  const { clock, process, held, done } = begin();
+  let hasEnded = false;
+  process.on("exit", () => {
+    hasEnded = true;
+  });
+  held.resolve();
+  for (const step of ["prepared", "log-open", "listening"]) {
+    process.says(step);
+    await clock.advance(0);
+  }
+  await done;
+  await clock.advance(24 * 3_600_000);
+  expect(hasEnded).toBe(false);
+});
+
 test("a worker that hangs holds up an upgrade for five seconds", async () => {
   const { clock, process, done } = begin();
   process.says("prepared");
