@@ -454,6 +454,32 @@ describe("the logs of several sites", () => {
       expect(await logOf("shop", "worker-2")).toHaveLength(3);
     });
 
+    test("a purge has settled only when it has in the log of that site, too, and is hard unless it says otherwise", async () => {
+      await logs.close();
+      logs = make({ confirmWithinMs: 1 });
+      const hanging = logs.readerOf("worker-9"); // it answers visitors of the blog, and confirms nothing
+      await logs.open(sitesOf(before), (site) => (site === "blog" ? [hanging] : []));
+      logs.expect(logs.readerOf("worker-1"), sitesOf(before));
+      expect(await purge("shop", "worker-1")).toMatchObject({ seq: 1, settlesInMs: 0 });
+      await logs.open(sitesOf(now));
+      logs.take(sitesOf(now));
+      const { mode: _, ...plain } = { ...INVALIDATION, ...asked };
+      const purged = await read("shop", "worker-1").append(plain);
+      expect(purged).toMatchObject({ seq: 2, settlesInMs: 1250 });
+      expect(await logOf("blog", "worker-1")).toMatchObject([{ mode: "hard", purgeKeys: ["*"] }]);
+      logs.dismiss(hanging);
+      expect(await purge("shop", "worker-1")).toMatchObject({ seq: 3, settlesInMs: 0 });
+    });
+
+    test("a purge that is repeated is repeated in the log of that site, too", async () => {
+      await logs.open(sitesOf(before));
+      await logs.open(sitesOf(now));
+      logs.take(sitesOf(now));
+      logs.expect(logs.readerOf("worker-1"), sitesOf(before));
+      await read("shop", "worker-1").append({ ...INVALIDATION, ...asked, repeatAfterMs: 1 });
+      await until(async () => (await logOf("blog", "worker-1")).length === 2);
+    });
+
     test("and accepts connections, purges of later workers purge everything of its site", async () => {
       await logs.open(sitesOf(before));
       await logs.open(sitesOf(now));
