@@ -280,6 +280,19 @@ describe("the permits of a machine", () => {
     expect(fresh.running).toHaveLength(2);
   });
 
+  test("are not kept for an old server that has died, of which a worker's request is heard late", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    office.follow({ [SITE]: 1 }, () => undefined);
+    const fresh = machine.startWorker(office, 1, 2);
+    while (await machine.deliver());
+    office.predecessorEnded();
+    office.takeOfPredecessor({ kind: "waits", site: SITE, client: "other", recentMisses: 0, since: 0 });
+    void fresh.ask();
+    while (await machine.deliver());
+    expect(fresh.running).toHaveLength(1);
+  });
+
   test("are given out again by a server whose successor has failed", async () => {
     const machine = new Machine(chances(1));
     const office = new PermitOffice();

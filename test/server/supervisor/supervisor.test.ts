@@ -303,6 +303,39 @@ describe("a supervisor", () => {
     await start(); // nothing is left behind
   });
 
+  test("goes on with the workers that it has where others do not start, however often", {
+    tags: ["deep"],
+  }, async () => {
+    let connected = 0;
+    const service = {
+      connect: () => {
+        const isFirst = ++connected === 1;
+        return { ask: async () => (isFirst ? undefined : "fail"), tell: () => undefined, close: () => undefined };
+      },
+    };
+    settings = { ...settings, asksFirst: true };
+    const supervisor = await start({ service, soundAfterMs: 0 });
+    await Promise.race([reported("worker-died", 7), supervisor.ended]);
+    expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ name: "worker-1" });
+  });
+
+  test("counts the workers that do not start anew once one has, as over months", { tags: ["deep"] }, async () => {
+    let connected = 0;
+    const service = {
+      connect: () => {
+        const answer = connected++ % 4 === 0 ? undefined : "fail"; // three after each that starts
+        return { ask: async () => answer, tell: () => undefined, close: () => undefined };
+      },
+    };
+    settings = { ...settings, asksFirst: true };
+    const supervisor = await start({ service, workers: 1, soundAfterMs: 0 });
+    for (let started = 1; started <= 3; started++) {
+      await Promise.race([reported("worker-listening", started), supervisor.ended]);
+      if (started < 3) for (const pid of supervisor.workers.values()) process.kill(pid, "SIGKILL");
+    }
+    expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ name: "worker-9" });
+  });
+
   test("refuses a folder that another supervisor owns", { tags: ["deep"] }, async () => {
     await start({ workers: 1 });
     await expect(start({ workers: 1 })).rejects.toThrow(`Another tidemark serve is using ${folder}.`);
