@@ -37,6 +37,7 @@ describe("tidemark dev explains", () => {
     ["an origin with a password alone", ["--origin", "https://:secret@localhost:8000"], /user and password/],
     ["a port that is not a number", ["--port", "http"], /1 to 65535/],
     ["a port that is written in another way", ["--port", "1e4"], /1 to 65535/],
+    ["a port that the system would choose", ["--port", "0"], /1 to 65535/],
     ["an address, as tidemark serve takes it", ["--listen", "127.0.0.1:9000"], /no --listen here: write --port 9000\n/],
     ["an unknown flag", ["--prot", "1"], /--port/],
     ["a misspelt flag", ["--latncy"], /Did you mean --latency\?/],
@@ -120,11 +121,12 @@ describe("tidemark dev explains", () => {
     ["TIDEMARK_PUBLIC_URL", "www.example.test"],
     ["TIDEMARK_ORIGIN", "localhost:8000"],
     ["TIDEMARK_ORIGIN", "https://deploy:hunter2@", "https://…@"],
+    ["TIDEMARK_PORT", "http"],
   ])("an invalid setting of the environment: %s=%s", async (name, value, shown = value) => {
     const { exit, stderr } = await tidemark({ args: ["dev", "--config", FILE], env: { [name]: value } });
     expect({ exit, stderr }).toEqual({
       exit: 2,
-      stderr: expect.stringContaining(`${name} is ${JSON.stringify(shown)}. It must be like`),
+      stderr: expect.stringContaining(`${name} is ${JSON.stringify(shown)}. It must be `),
     });
   });
 

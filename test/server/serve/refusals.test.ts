@@ -155,6 +155,11 @@ const refusals: readonly Refusal[] = [
     words: ['origin "http://localhost:8091" is an address of this server itself'],
   },
   {
+    name: "a port that the system chooses, for this machine alone",
+    args: [...ORIGIN, "--listen", "127.0.0.1:0", "--check"],
+    words: ["with port 0 the address is not known in advance: name hosts, or choose a port."],
+  },
+  {
     name: "an access log in a folder that does not exist",
     args: [...ORIGIN, "--access-log", "nowhere/access.log"],
     words: ["the access log nowhere/access.log cannot be written", "there is no folder"],
@@ -434,6 +439,14 @@ test.each([
   expect(alone.code).toBe(2);
 });
 
+test("a second address of the origin that is the server itself is refused, too", { tags: ["deep"] }, async () => {
+  const origin = '{ url: ["http://127.0.0.1:8000", "http://127.0.0.1:8091"] }';
+  writeFileSync(join(folder, "two.config.mjs"), `export default { origin: ${origin} };\n`);
+  const { code, printed } = await run(["--config", "two.config.mjs", "--listen", "8091", "--check"]);
+  expect(printed).toContain('origin "http://127.0.0.1:8091" is an address of this server itself');
+  expect(code).toBe(2);
+});
+
 describe("tidemark serve says of a config", () => {
   const refusalOf = async (text: string) => {
     writeFileSync(join(folder, "refused.config.ts"), text);
@@ -500,6 +513,18 @@ describe("tidemark serve --sites says of NAME.env", () => {
     return run(["--sites", "sites", "--check"]);
   };
   const TOKEN = "the-token-of-shop-0123456789-abcdefghijkl";
+
+  test("that it opens nothing to anybody, though the other site's does", { tags: ["deep"] }, async () => {
+    const site = 'export default { origin: "http://127.0.0.1:8000", hosts: ["blog.test"] };\n';
+    mkdirSync(join(folder, "sites"), { recursive: true });
+    writeFileSync(join(folder, "sites", "blog.config.mjs"), site);
+    writeFileSync(join(folder, "sites", "blog.env"), `TIDEMARK_TOKEN=${TOKEN}\n`);
+    const { code, printed } = await check("TIDEMARK_TOKEN=hunter2\n");
+    for (const ending of ["config.mjs", "env"]) rmSync(join(folder, "sites", `blog.${ending}`));
+    expect(printed).toContain("site shop: TIDEMARK_TOKEN is weak");
+    expect(printed).not.toContain("The settings are valid");
+    expect(code).toBe(2);
+  });
 
   test.each([
     `TIDEMARK_TOKEN=${TOKEN}#more\n`,

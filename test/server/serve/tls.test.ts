@@ -252,6 +252,11 @@ describe("tidemark serve with TLS", () => {
     ["another status", [...A, "--redirect-to-https", "302"], /301 or 308/],
     ["an HSTS that is none", [...A, "--hsts", "1 year"], /max-age=31536000/],
     ["a preload that browsers would refuse", [...A, "--hsts", "max-age=60; preload"], /needs includeSubDomains/],
+    [
+      "a preload for less than a year",
+      [...A, "--hsts", "max-age=31535999; includeSubDomains; preload"],
+      /a max-age of a year: 31536000/,
+    ],
     ["a PROXY header that anybody could send", ["--listen", "127.0.0.1:0", "--proxy-protocol"], /needs trustedProxies/],
     ["TLS on a unix socket", ["--listen-tls", "unix:/run/edge.sock"], /\*:443/],
     ["ACME beside certificates", [...A, ...ACME], /--acme orders .* leave out --tls-cert/],

@@ -354,6 +354,24 @@ export const CHECKS: Readonly<Record<string, Check>> = {
     { shop: { trustedProxies: ["127.0.0.1"] } },
   ),
 
+  "the origin of each site gets its part of the connections to all of them": on(
+    async ({ worker, shop }) => {
+      shop.reply("/held", { hold: "answers" });
+      const ask = (path: string) => onConnection(worker.port, (visitor) => visitor.get(SHOP, path));
+      const held = ask("/held");
+      await shop.waitUntilSeen("/held", 1);
+      const waits = ask("/other");
+      await onConnection(worker.port, async (visitor) => {
+        for (const path of ["/page", "/other"]) expect(await visitor.get(BLOG, path)).toMatchObject({ status: 200 });
+      });
+      const seen = shop.seen.length;
+      shop.release("answers");
+      await Promise.all([held, waits]);
+      expect(seen).toBe(1);
+    },
+    { settings: { maxOriginConnections: 2 } },
+  ),
+
   "a site whose log does not answer is not served, and the others are": on(
     async ({ worker, blog }) => {
       await onConnection(worker.port, async (visitor) => {
