@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ConfigFileError } from "../../../package/config-file-error.ts";
 import { loadSite } from "../../../server/program/load-site.ts";
 import { run } from "../../packed/installed-package.ts";
@@ -11,21 +13,28 @@ import { inGate } from "../../suite/depth.ts";
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 
 test.each([
-  ["waits for ever", "setInterval(() => {}, 1000); await new Promise(() => {});"],
+  ["waits for ever", "await new Promise(() => {});"],
   ["computes for ever", "for (;;);"],
-])("a config that %s is refused, so that a later one can be loaded, and its files are known", async (_, endless) => {
-  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-  const file = join(folder, "tidemark.config.ts");
-  writeFileSync(file, `${endless}\nexport default { origin: "http://127.0.0.1:8000", hosts: ["www.example.com"] };\n`);
-  const read = new Map<string, string>();
-  const error = await loadSite(file, {}, read, 100).catch((cause: unknown) => cause);
-  expect(error).toBeInstanceOf(ConfigFileError);
-  expect((error as Error).message).toBe(
-    `${file}: the file has not loaded within 0.1 s; it must not wait for anything, nor have very many routes`,
-  );
-  expect([...read.keys()]).toEqual([file]);
-  rmSync(folder, { recursive: true });
-});
+])(
+  "a config that %s is refused and ended, so that a later one can be loaded, and its files are known",
+  async (_, endless) => {
+    const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    const file = join(folder, "tidemark.config.ts");
+    const socket = join(folder, "of-the-config.sock");
+    const listens = `await new Promise((resolve) => createServer().listen(${JSON.stringify(socket)}, resolve));`;
+    const site = 'export default { origin: "http://127.0.0.1:8000", hosts: ["www.example.com"] };';
+    writeFileSync(file, `import { createServer } from "node:net";\n${listens}\n${endless}\n${site}\n`);
+    const read = new Map<string, string>();
+    const error = await loadSite(file, {}, read, 100).catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(ConfigFileError);
+    expect((error as Error).message).toBe(
+      `${file}: the file has not loaded within 0.1 s; it must not wait for anything, nor have very many routes`,
+    );
+    expect([...read.keys()]).toEqual([file]);
+    await expect(once(connect(socket), "connect")).rejects.toThrow(/ECONNREFUSED|ENOENT/); // ENOENT: it was ended before
+    rmSync(folder, { recursive: true });
+  },
+);
 
 test("a config that waits for what never comes is refused with that reason, and Node prints nothing", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
@@ -63,7 +72,9 @@ test.each([
   rmSync(folder, { recursive: true });
 });
 
-test("a config with a function where none may be is refused with its place", async () => {
+test("a config with a function where none may be is refused with its place, and no timer goes on", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   const file = join(folder, "tidemark.config.ts");
   const routes = 'routes: [{ match: "/*", tags: (url) => [url] }]';
@@ -71,6 +82,7 @@ test("a config with a function where none may be is refused with its place", asy
   const error = await loadSite(file, {}).catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(ConfigFileError);
   expect((error as Error).message).toMatch(`${file} is not valid:\n  routes[0].tags: `);
+  expect(vi.getTimerCount()).toBe(0); // which would keep a check from ending
   rmSync(folder, { recursive: true });
 });
 
