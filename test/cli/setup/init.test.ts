@@ -734,13 +734,16 @@ describe("tidemark init", () => {
       expect((await outcomes())[file]).toBe("kept");
     });
 
-    test.each(["dist", ".env/"])("in a .env that git may have, of which it warns, beside %s", async (ignored) => {
-      await put(".env", "SECRET=1\n");
-      await put(".gitignore", ignored);
-      const { stdout } = await init(FLAGS);
-      expect(stdout).toMatch(/^completed {2}\.env: .*\.gitignore did not name it: .* git rm --cached \.env$/m);
-      expect((await get(".gitignore")).split("\n")).toContain(".env");
-    });
+    test.each(["dist", ".env/", ".env*\n!.env"])(
+      "in a .env that git may have, of which it warns, beside %s",
+      async (ignored) => {
+        await put(".env", "SECRET=1\n");
+        await put(".gitignore", ignored);
+        const { stdout } = await init(FLAGS);
+        expect(stdout).toMatch(/^completed {2}\.env: .*\.gitignore did not name it: .* git rm --cached \.env$/m);
+        expect((await get(".gitignore")).split("\n")).toContain(".env");
+      },
+    );
 
     test("behind the bytes of a file that is not UTF-8, which stay, as in .gitignore", async () => {
       const found = "# Schlüssel\nSECRET=straße";
