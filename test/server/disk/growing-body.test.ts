@@ -348,7 +348,9 @@ describe("clients of a large page that is being stored", () => {
     machine.remove("body");
     await machine.clock.advance(1000);
     const answers = worker.many(5, "/a");
-    const body = (await machine.hasAsked(2)).begin(HEAD);
+    const asked = await machine.hasAsked(2);
+    await settle(); // until each has seen that the body is gone
+    const body = asked.begin(HEAD);
     await settle();
     body.push(Buffer.from(TEXT));
     body.end();
