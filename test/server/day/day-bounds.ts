@@ -5,7 +5,7 @@ import { NodeCompression } from "../../../server/compression/node-compression.ts
 import { Listener } from "../../../server/connections/listener.ts";
 import { OpenConnections } from "../../../server/connections/open-connections.ts";
 import { roomOf } from "../../../server/disk/disk-blocks.ts";
-import { DiskTier } from "../../../server/disk/disk-tier.ts";
+import { FileStore } from "../../../server/disk/file-store.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import { backUpLog } from "../../../server/log/log-copies.ts";
 import { LogReaders } from "../../../server/log/log-readers.ts";
@@ -64,7 +64,7 @@ const MOST: readonly (readonly [of: Class, field: string, most: number])[] = [
   [RecentHeads, "#heads", 512],
   [RecentHeads, "#characters", 2_000_000],
   [LikelyCached, "#files", 200_000],
-  [DiskTier, "#changes", 0],
+  [FileStore, "changes", 0],
   [LogReaders, "#readers", 2],
   [TimelyConfirmations, "#waiting", 0],
   [LogReaders, "#admissions", 0],
