@@ -29,8 +29,10 @@ export async function readFound(
   let readBytes = 0;
   try {
     for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
-      bytes.set(piece, readBytes); // throws if the body is longer than its head says
+      const at = readBytes;
       readBytes += piece.byteLength;
+      if (readBytes > bytes.byteLength) break;
+      bytes.set(piece, at);
     }
     expectWhole(readBytes, bytes.byteLength);
   } catch (cause) {
