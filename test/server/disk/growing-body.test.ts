@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { HOST } from "../../engine/scenario.ts";
-import { MachineUnderTest, PAGE, settle, until } from "../cache-lock/machine-under-test.ts";
+import { MachineUnderTest, PAGE, type Received, settle, until } from "../cache-lock/machine-under-test.ts";
 import { bodyOf, countedFiles, DiskUnderTest, noise, readWhole, temporaryFolder } from "./disk-under-test.ts";
 
 const MIB = 1024 * 1024;
@@ -172,6 +172,14 @@ describe("clients of a large page that is being stored", () => {
   const HEAD = { ...PAGE, "content-length": String(TEXT.length) };
   const site = { limits: { storeBytes: 10 } };
 
+  /** The second fetch of the machine brings the page to these twenty visitors. */
+  async function expectOneFetchFor(visitors: Promise<Received[]>, machine: MachineUnderTest): Promise<void> {
+    (await machine.hasAsked(2)).answer(TEXT, HEAD);
+    await settle();
+    expect(machine.asked).toHaveLength(2);
+    expect((await visitors).filter(({ text }) => text === TEXT)).toHaveLength(20);
+  }
+
   test("that came before the first byte, or later, share one fetch", async () => {
     const machine = await MachineUnderTest.start();
     const worker = await machine.worker(site);
@@ -286,10 +294,7 @@ describe("clients of a large page that is being stored", () => {
     expect(await head).toEqual({ status: 200, xCache: "MISS", text: "" });
     await settle();
     const answers = meanwhile ?? worker.many(20, "/a");
-    (await machine.hasAsked(2)).answer(TEXT, HEAD);
-    await settle();
-    expect(machine.asked).toHaveLength(2);
-    expect((await answers).filter(({ text }) => text === TEXT)).toHaveLength(20);
+    await expectOneFetchFor(answers, machine);
   });
 
   test("share the fetch of the new page, too, after a purge meanwhile", async () => {
@@ -300,10 +305,7 @@ describe("clients of a large page that is being stored", () => {
     await old;
     await worker.purge([`http://${HOST}/a`]);
     const answers = worker.many(20, "/a");
-    (await machine.hasAsked(2)).answer(TEXT, HEAD);
-    await settle();
-    expect(machine.asked).toHaveLength(2);
-    expect((await answers).filter(({ text }) => text === TEXT)).toHaveLength(20);
+    await expectOneFetchFor(answers, machine);
   });
 
   test("each ask the origin, without waiting for each other, where the disk has no room for it", async () => {
