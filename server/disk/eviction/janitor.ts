@@ -212,7 +212,7 @@ export class Janitor {
     line.reservedBytes += bytes; // at once, so that no other request gets the same room
     const isRoom = await this.#makeRoom();
     // For a body that is large by itself there may be no room where there is some for others.
-    if (orUpTo > leastBytes && (isRoom || (this.#isScanned && this.#index.size + this.#readers.files.length === 0)))
+    if (orUpTo > leastBytes && (isRoom || (this.#isScanned && this.#index.size === 0 && this.#readers.isEmpty)))
       this.#noteRoom(isRoom);
     if (isRoom && this.#lines.has(line)) return bytes;
     line.reservedBytes -= bytes;

@@ -13,9 +13,13 @@ export class Readers<Line> {
   /** Who reads a file of this name: of each file that had it and is still read, the oldest first. */
   readonly #reading = new Map<string, Reading<Line>[]>();
 
-  /** The files, by their names. */
-  get files(): readonly string[] {
-    return [...this.#reading.keys()];
+  /** The names of the files. */
+  get files(): Iterable<string> {
+    return this.#reading.keys();
+  }
+
+  get isEmpty(): boolean {
+    return this.#reading.size === 0;
   }
 
   /** The bytes of those that were deleted or replaced since. */
