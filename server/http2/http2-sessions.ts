@@ -379,9 +379,9 @@ class Session {
       request.awaitsContinue = false;
     };
     // Nobody reads the body of a GET. On each connection 32 MiB of them could wait, as long as the answers do.
-    const isDropped = hasBody && (method === "GET" || method === "HEAD");
-    if (isDropped) stream.resume();
-    const body = hasBody && !isDropped ? bodyOf(stream, fields.get("content-length"), watch, continue_) : null;
+    const isRead = method !== "GET" && method !== "HEAD";
+    if (hasBody && !isRead) stream.resume();
+    const body = hasBody && isRead ? bodyOf(stream, fields.get("content-length"), watch, continue_) : null;
     const request = new NodeRequest(method, fields, body, arrival);
     request.interims = { takesHints: true, writeInterim: (head) => writeInterimOn(stream, head) };
     request.client = { onceLeft: (tell) => onceEnded(stream, tell) };
