@@ -416,6 +416,17 @@ describe("at its bounds", () => {
     expect(world.ledger.read(null, null).counts.requests).toBe(3000);
   });
 
+  test("minutes are kept for two hours and that which goes on, also where each report comes as a minute begins", () => {
+    const world = ledgerAt();
+    for (let number = 1; number <= 360; number++) {
+      world.ledger.take(report({ number }));
+      world.now += MINUTE_MS;
+    }
+    const minutes = world.database.prepare("SELECT count(*) AS rows FROM ledger WHERE span = ?").get(MINUTE_MS)!.rows;
+    // Per PoP and for the site. The look for old rows at the beginning of the last hour left 121 minutes.
+    expect(minutes).toBeLessThanOrEqual(2 * (121 + 60));
+  });
+
   test("a hundred PoPs are counted separately, and all others as one", () => {
     const { ledger } = ledgerAt();
     for (let pop = 1; pop <= 130; pop++) ledger.take(report({ isolate: `isolate-${pop}`, pop: `pop-${pop}` }));

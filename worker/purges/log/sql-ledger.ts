@@ -250,7 +250,7 @@ export class SqlLedger {
     this.#prunedAt = now;
     // How late it is for sure, also by a clock that is ahead until it is set: by the rows, which outlive an object.
     const { at } = this.#sql.exec<{ at: number }>(
-      "SELECT ifnull(max(at), 0) + ? AS at FROM ledger WHERE span = ? AND at < ?",
+      "SELECT ifnull(max(at), 0) + ? AS at FROM ledger WHERE span = ? AND at <= ?",
       ...[MAY_BE_AHEAD_MS, HOUR_MS, now - MAY_BE_AHEAD_MS],
     )[0]!;
     this.#seen.prune(at);
