@@ -158,7 +158,7 @@ function disagreement({ outcome, steps }: Explanation, answer: ClientAnswer, was
     if (has("store", "no") || has("bypass")) return "it was stored";
     return detail === outcome.detail ? null : "another detail of a stored answer";
   }
-  const isPart = cacheStatus.includes("fwd=partial") && !cacheStatus.includes("fwd-status=200");
+  const isPart = cacheStatus.includes("fwd=partial");
   if (isPart && (has("part") || has("fetch", "part"))) return detail === outcome.detail ? null : "another detail";
   if (has("fetch", "fetch-unstored")) return detail === "request-no-store" ? null : "another reason not to store";
   if (has("store", "no") || has("bypass")) return detail === outcome.detail ? null : "another detail";
