@@ -27,7 +27,7 @@ import { CountedWork } from "./background.ts";
 import { Carriers } from "./carriers.ts";
 import { followsNoRedirect, type HttpsRedirect, redirectToHttps } from "./https-redirect.ts";
 import { OpenConnections } from "./open-connections.ts";
-import { addressOf, isOfUnnamed, ProxiedConnections } from "./proxied-connections.ts";
+import { addressOf, isOfNobody, isOfUnnamed, ProxiedConnections } from "./proxied-connections.ts";
 import { answerOfNoSite, type SitesByHost } from "./sites-by-host.ts";
 import { makeTlsServer, type TlsSettings } from "./tls-server.ts";
 
@@ -318,7 +318,7 @@ export class Listener {
     server.maxHeadersCount = 0;
     // Closing would cut off answers that are still on their way.
     server.closeIdleConnections = () => undefined;
-    server.on("connection", (socket) => this.#connected(socket));
+    server.on("connection", (socket) => (isOfNobody(socket) ? socket.destroy() : this.#connected(socket)));
     server.on("request", (message, response) => this.#requested({ message, response }));
     server.on("checkContinue", (message, response) => this.#requested({ message, response }));
     server.on("checkExpectation", (message, response) => this.#requested({ message, response }));
@@ -346,7 +346,9 @@ export class Listener {
       handshakeTimeoutMs: this.#handshakeTimeoutMs,
       carriers: this.#carriers,
       serve: (socket) => {
-        if (socket.alpnProtocol === "h2") {
+        if (isOfNobody(socket)) {
+          socket.destroy();
+        } else if (socket.alpnProtocol === "h2") {
           this.#http2.serve(socket, this.#arrivalsOn(socket), this.#isOverLimit());
         } else {
           // As without TLS. Earlier than this, a client that ends its half leaves during its handshake.

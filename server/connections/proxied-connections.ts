@@ -14,6 +14,11 @@ export function addressOf(socket: Socket): string | null {
   return sources.get(carrier) ?? carrier.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null;
 }
 
+/** Whether a connection was reset before it was asked for its address. Only on a unix socket there is none to ask for. */
+export function isOfNobody(socket: Socket): boolean {
+  return addressOf(socket) === null && carrierOf(socket).localAddress !== undefined;
+}
+
 /** Whether a proxy has passed on the bytes of a connection without naming who sends them. */
 export function isOfUnnamed(socket: Socket): boolean {
   return sources.get(carrierOf(socket)) === null;

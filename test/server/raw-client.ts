@@ -1,4 +1,5 @@
 import { connect, type NetConnectOpts, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
 
 /** A client that sends bytes as they are, and keeps what comes back. */
 export class RawClient {
@@ -70,4 +71,20 @@ export async function exchange(where: NetConnectOpts, ...pieces: readonly string
   client.socket.end();
   await client.closed;
   return client;
+}
+
+/** Connects, sends bytes and resets the connection while this thread does nothing, and so before it accepts it. */
+export async function resetUnaccepted(where: NetConnectOpts, bytes: string): Promise<void> {
+  const done = new Int32Array(new SharedArrayBuffer(4));
+  const client = new Worker(
+    `const { workerData } = require("node:worker_threads");
+    const socket = require("node:net").connect(workerData.where, () => {
+      socket.write(workerData.bytes);
+      socket.resetAndDestroy();
+    });
+    socket.once("close", () => Atomics.notify(workerData.done, 0, Atomics.store(workerData.done, 0, 1)));`,
+    { eval: true, workerData: { where, bytes, done } },
+  );
+  Atomics.wait(done, 0, 0);
+  await client.terminate();
 }

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ListenerParts } from "../../../server/connections/listener.ts";
 import { readProxyHeader } from "../../../server/connections/proxy-header.ts";
@@ -10,7 +9,7 @@ import { SitesByHost } from "../../../server/connections/sites-by-host.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { turns } from "../../suite/turns.ts";
 import { type Answering, answer } from "../http1/running-listener.ts";
-import { RawClient } from "../raw-client.ts";
+import { RawClient, resetUnaccepted } from "../raw-client.ts";
 import { startTlsListener, stopAll, stops, type Where } from "./tls-listener.ts";
 
 afterEach(stopAll);
@@ -180,17 +179,9 @@ describe("a listener that reads the PROXY protocol", () => {
 
   test("says nothing of a connection that was reset before it was accepted", async () => {
     const { http, warnings } = await start();
-    const done = new Int32Array(new SharedArrayBuffer(4));
-    const client = new Worker(
-      `const { workerData } = require("node:worker_threads");
-      const socket = require("node:net").connect(workerData.where, () => socket.resetAndDestroy());
-      socket.once("close", () => Atomics.notify(workerData.done, 0, Atomics.store(workerData.done, 0, 1)));`,
-      { eval: true, workerData: { where: http, done } },
-    );
-    Atomics.wait(done, 0, 0); // this thread accepts nothing meanwhile
+    await resetUnaccepted(http, FOUR + GET);
     expect((await talk(http, FOUR + GET)).received).toMatch(/ for 192\.0\.2\.1$/);
     expect(warnings).toEqual([]);
-    await client.terminate();
   });
 
   test("refuses a connection without a header", async () => {

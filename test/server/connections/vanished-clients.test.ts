@@ -1,14 +1,25 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { platform } from "node:os";
+import { dirname, join } from "node:path";
+import { connect as connectTls } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
+import { turns } from "../../suite/turns.ts";
+import { answer } from "../http1/running-listener.ts";
+import { exchange, resetUnaccepted } from "../raw-client.ts";
 import { connected, startTlsListener, stopAll, stops, type Where } from "./tls-listener.ts";
 
 afterEach(stopAll);
 
 const GET = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+/** The preface, empty settings, and a HEADERS frame with :method, :scheme and :path of the static table, and the host. */
+const GET_IN_HTTP2 = Buffer.concat([
+  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+  Buffer.from("000000040000000000" + "00000e010500000001" + "828784" + "41096c6f63616c686f7374", "hex"),
+]);
 const PROXY = "PROXY TCP4 192.0.2.1 10.0.0.1 4711 443\r\n";
 
 /** The kernel's timer of the server's end: what runs, and the seconds until it is due. `null` if none runs. */
@@ -60,3 +71,50 @@ describe.skipIf(platform() !== "linux")(
     });
   },
 );
+
+describe("a request of a client that resets its connection before anybody has asked for its address", () => {
+  const startCounting = async () => {
+    const asked: (string | null)[] = [];
+    const started = await startTlsListener(({ clientAddress }) => {
+      asked.push(clientAddress);
+      return answer("page");
+    });
+    return { ...started, asked };
+  };
+
+  test("is not answered, as if it came by a unix socket", async () => {
+    const { http, asked, listener } = await startCounting();
+    await resetUnaccepted(http, GET);
+    await turns(20);
+    await new Promise<void>((resolve) => listener.onceEmpty(resolve));
+    expect(asked).toEqual([]);
+  });
+
+  test.each(["http/1.1", "h2"])("is not answered over TLS: %s", async (protocol) => {
+    const { https, asked, listener } = await startCounting();
+    const carrier = connect(https);
+    const client = connectTls({ socket: carrier, rejectUnauthorized: false, ALPNProtocols: [protocol] });
+    stops.push(() => client.destroy());
+    const bytes = protocol === "h2" ? GET_IN_HTTP2 : GET;
+    client.once("secureConnect", () => {
+      client.write(bytes); // together with the end of the handshake
+      carrier.resetAndDestroy();
+    });
+    await once(
+      client.on("error", () => undefined),
+      "close",
+    );
+    await turns(20);
+    await new Promise<void>((resolve) => listener.onceEmpty(resolve));
+    expect(asked).toEqual([]);
+  });
+
+  test("is answered on a unix socket", async () => {
+    const { listener, asked } = await startCounting();
+    const path = join(mkdtempSync(join(TEMPORARY_ROOT, "tidemark-")), "edge.sock");
+    stops.push(() => rmSync(dirname(path), { recursive: true }));
+    await listener.listen({ path });
+    expect((await exchange({ path }, GET)).received).toMatch(/page$/);
+    expect(asked).toEqual([null]);
+  });
+});
