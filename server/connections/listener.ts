@@ -24,7 +24,7 @@ import type { Children } from "../tiers/children.ts";
 import type { ExchangeLog } from "./access-log.ts";
 import { Arrivals, ArrivalsAtSites, type Peer, type RequestArrivals, type Scheme } from "./arrival.ts";
 import { CountedWork } from "./background.ts";
-import { Carriers } from "./carriers.ts";
+import { Carriers, feelBelow } from "./carriers.ts";
 import { followsNoRedirect, type HttpsRedirect, redirectToHttps } from "./https-redirect.ts";
 import { OpenConnections } from "./open-connections.ts";
 import { addressOf, isOfNobody, isOfUnnamed, ProxiedConnections } from "./proxied-connections.ts";
@@ -278,7 +278,10 @@ export class Listener {
       if (isSlow) this.#bare.refuseSlowHead(connection);
       else if (connection.isIdleFor(keepAliveMs, now)) connection.socket.destroy();
       else if (silent) cutSilent(connection.socket, silent);
-      else if (connection.socket.writableLength > 0 && !connection.isTunnel) connection.watchStall();
+      else if (connection.socket.writableLength > 0 && !connection.isTunnel) {
+        feelBelow(connection.socket);
+        connection.watchStall();
+      }
     }
   }
 

@@ -5,7 +5,7 @@ import { joinWaitingPieces } from "../bodies/join-waiting-pieces.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 import type { Answering } from "../connections/answering.ts";
 import type { RequestArrivals } from "../connections/arrival.ts";
-import { carrierOf, unreadBelow } from "../connections/carriers.ts";
+import { carrierOf, feelBelow, unreadBelow } from "../connections/carriers.ts";
 import { admittedTarget, refusalAnswer } from "../connections/refusal.ts";
 import { CountedWarning } from "../counted-warning.ts";
 import { answeredExchange } from "../http1/answered-exchange.ts";
@@ -221,9 +221,7 @@ class Session {
     const carrier = carrierOf(this.#socket);
     const unreadBytes = unreadBelow(this.#socket);
     const sentBytes = carrier.bytesWritten - (unreadBytes ?? 0);
-    // Node may lose the error of a client that resets the connection. This sends nothing, and fails again if that was so. Behind
-    // bytes that wait, TLS would take it for one of its own writes.
-    if (unreadBytes === 0 && sentBytes === this.#sentBytes) carrier.write("");
+    if (sentBytes === this.#sentBytes) feelBelow(this.#socket);
     if (unreadBytes === 0) this.#freeReset();
     // nghttp2 stops reading from a client that goes on flooding, and then nothing tells that it has left.
     const isAtWork = !this.#isFlooded && [...this.#open].some((stream) => !stream.closed);

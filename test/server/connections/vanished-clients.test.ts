@@ -4,6 +4,7 @@ import { connect, createServer, type Server } from "node:net";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
 import { connect as connectTls } from "node:tls";
+import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, test } from "vitest";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
@@ -117,4 +118,33 @@ describe("a request of a client that resets its connection before anybody has as
     expect((await exchange({ path }, GET)).received).toMatch(/page$/);
     expect(asked).toEqual([null]);
   });
+});
+
+/** Clients, one after the other, whose request and reset come together with the end of their handshake, as from another machine. */
+async function resetWithRequest(where: Where, bytes: string, clients: number): Promise<void> {
+  const script = `const { workerData: { where, bytes, clients } } = require("node:worker_threads");
+    const { connect } = require("node:net");
+    const next = (left) => {
+      if (left === 0) return;
+      const carrier = connect(where);
+      const client = require("node:tls").connect({ socket: carrier, rejectUnauthorized: false });
+      client.on("error", () => undefined).once("close", () => next(left - 1)).once("secureConnect", () => {
+        client.write(bytes);
+        carrier.resetAndDestroy();
+      });
+    };
+    next(clients);`;
+  await once(new Worker(script, { eval: true, workerData: { where, bytes, clients } }), "exit");
+}
+
+test("a client over TLS that resets its connection, of which Node may lose the error, leaves no answer that waits for it", async () => {
+  const { https, listener } = await startTlsListener(async () => {
+    await turns(5);
+    return answer("page");
+  });
+  await resetWithRequest(https, GET, 200);
+  while (listener.connections > 0) {
+    await turns(20);
+    listener.sweep(performance.now());
+  }
 });
