@@ -102,7 +102,7 @@ export interface ListenerParts {
 
 /** The result of a graceful stop. */
 export interface Stopped {
-  /** Connections that were cut off because they took too long. */
+  /** Connections, beyond their handshakes, that were cut off because they took too long. */
   readonly cutOff: number;
 }
 
@@ -257,12 +257,12 @@ export class Listener {
     await Promise.race([empty.then(() => this.work.idle()), limit.promise]);
     for (const timer of timers) clearTimeout(timer);
     clearInterval(this.#sweeper);
-    const cut = this.connections;
+    const cutOff = this.#connections.size + this.#http2.size; // the others have asked for nothing
     await this.#http2.destroyAll();
     for (const { socket } of this.#connections.all()) socket.destroy();
     this.#carriers.destroyAll();
     this.#proxied.destroyAll();
-    return { cutOff: cut };
+    return { cutOff };
   }
 
   /**
