@@ -250,11 +250,18 @@ function openTcp(address: string, port: number, family: number): HeldSocket {
 /** A socket by its handle, which may have come from another process. */
 export function heldSocket(address: string, handle: Handle, isOurs: boolean, scheme: Scheme = "http"): HeldSocket {
   const leave = () => handle.close();
+  const file = isOurs ? fileAt(address) : undefined;
   const close = () => {
+    const isStillOurs = file !== undefined && fileAt(address) === file; // otherwise another server may have taken its place
     leave();
-    if (isOurs) rmSync(address, { force: true });
+    if (isStillOurs) rmSync(address, { force: true });
   };
   return { address, scheme, handle, isOurs, close, leave };
+}
+
+/** Which file is there, as the system numbers it; `undefined` if there is none. */
+function fileAt(path: string): number | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 /** A socket that was open when this process started. `name` is for a socket that does not tell its address. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import net, { type AddressInfo, createServer, type Server } from "node:net";
 import { constants, platform } from "node:os";
@@ -90,6 +90,20 @@ test("a Unix socket may have the longest path that is named to those who chose a
   const [socket] = await openSockets([{ path }], scheduler, () => false);
   expect(lstatSync(path).isSocket()).toBe(true);
   socket!.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("a Unix socket is removed by the server that opened it, unless another one was opened in its place", async () => {
+  const folder = mkdtempSync("/tmp/tidemark-");
+  const path = `${folder}/edge.sock`;
+  const open = async () => (await openSockets([{ path }], scheduler, () => false))[0]!;
+  const first = await open();
+  rmSync(path); // by a script that cleans up, say
+  const second = await open();
+  first.close();
+  expect(lstatSync(path).isSocket()).toBe(true);
+  second.close();
+  expect(existsSync(path)).toBe(false);
   rmSync(folder, { recursive: true });
 });
 
