@@ -8,10 +8,13 @@ import { readProxyHeader } from "./proxy-header.ts";
 /** The clients of connections, from the headers of the PROXY protocol; `null` where a header names none. */
 const sources = new WeakMap<Socket, string | null>();
 
-/** The address at the other end of a connection, an IPv4 address in its own form; `null` on a unix socket. */
+/**
+ * The address at the other end of a connection, an IPv4 address in its own form, and one of IPv6 without the interface of this
+ * machine that leads there (RFC 4007 §11); `null` on a unix socket.
+ */
 export function addressOf(socket: Socket): string | null {
   const carrier = carrierOf(socket); // its address costs Node less than that of a TLS connection
-  return sources.get(carrier) ?? carrier.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null;
+  return sources.get(carrier) ?? carrier.remoteAddress?.replace(/^::ffff:(?=\d+\.)|%.*$/i, "") ?? null;
 }
 
 /** Whether a connection was reset before it was asked for its address. Only on a unix socket there is none to ask for. */

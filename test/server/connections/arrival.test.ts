@@ -1,5 +1,7 @@
+import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { Arrivals, forwardedClient } from "../../../server/connections/arrival.ts";
+import { addressOf } from "../../../server/connections/proxied-connections.ts";
 import { ClientFields } from "../../../server/http1/client-fields.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 
@@ -50,4 +52,14 @@ describe("how a request has arrived", () => {
     const expected = { scheme: "https", clientAddress: "10.1.2.3", peerAddress: "10.1.2.3" };
     expect(arrivals.of(new ClientFields([]))).toEqual(expected);
   });
+});
+
+test.each([
+  ["192.0.2.1", "192.0.2.1"],
+  ["::ffff:192.0.2.1", "192.0.2.1"],
+  ["2001:db8::7", "2001:db8::7"],
+  ["fe80::7%eth0", "fe80::7"], // the interface is this machine's own: no origin knows it, and no network is compared with it
+  [undefined, null],
+])("the address %s of a connection is told as %s", (remoteAddress, expected) => {
+  expect(addressOf({ remoteAddress } as Socket)).toBe(expected);
 });
