@@ -10,15 +10,19 @@ export class PermitOffice implements WorkerService {
 
   connect(): ServedWorker {
     const mail = new Mail<PermitNews>();
+    // Others may wait thousands of times while a worker hangs, and it has to know only whether they do now.
+    const holder: Holder = {
+      tell: (news) => mail.tell(news, ({ site, granted }) => granted === 0 && site === news.site),
+    };
     let hasEnded = false; // what a process has sent may come after word of its end
     return {
       ask: (question) => (question === ASKS_FOR_PERMITS ? mail.next() : Promise.resolve(undefined)),
       tell: (message) => {
-        if (isPermitMessage(message) && !hasEnded) this.#ledgerOf(message.site).take(mail, message);
+        if (isPermitMessage(message) && !hasEnded) this.#ledgerOf(message.site).take(holder, message);
       },
       close: () => {
         hasEnded = true;
-        for (const ledger of this.#ledgers.values()) ledger.leave(mail);
+        for (const ledger of this.#ledgers.values()) ledger.leave(holder);
       },
     };
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PermitLeases } from "../../../server/permits/leased-permits.ts";
+import { ASKS_FOR_PERMITS } from "../../../server/permits/permit-messages.ts";
 import { PermitOffice } from "../../../server/permits/permit-office.ts";
 import type { ServedWorker } from "../../../server/supervisor/process-line.ts";
 import { type Permit, PermitQueue, type Place } from "../../../worker/flow/origin/permit-queue.ts";
@@ -462,5 +463,19 @@ describe("the permits of a machine", () => {
     while (await machine.deliver());
     b.refresh();
     expect(b.running).toHaveLength(1);
+  });
+
+  test("are told of in few words to a worker that hangs, however often others wait meanwhile", async () => {
+    const office = new PermitOffice();
+    const [hanging, other] = [office.connect(), office.connect()];
+    hanging.tell({ kind: "joins", site: SITE, limit: 2, share: 1 });
+    other.tell({ kind: "joins", site: SITE, limit: 2, share: 1 });
+    for (let since = 0; since < 1000; since++) {
+      const place = { site: SITE, client: "other", recentMisses: 0, since };
+      other.tell({ kind: "waits", ...place });
+      other.tell({ kind: "leaves", ...place });
+    }
+    const granted = { site: SITE, granted: 1, turns: [], isShort: false };
+    expect(await hanging.ask(ASKS_FOR_PERMITS)).toEqual([granted, { ...granted, granted: 0 }]);
   });
 });
