@@ -56,6 +56,19 @@ test("a clock that is set forward turns nobody away who waits", async () => {
   expect(await second).not.toBeNull();
 });
 
+test("a request that waited elsewhere when the clock was set back waits no longer than others", async () => {
+  const clock = new ManualClock(0);
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
+  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const enter = (inLineSince: number) =>
+    gate.enter(gate.placeOf(SOMEBODY), { ...PAGE, inLineSince }, { report: () => undefined }, {});
+  await enter(0);
+  const waiting = enter(3_600_000);
+  await clock.advance(5000);
+  expect(gate.counts.waiting).toBe(0);
+  expect(await waiting).toBeNull();
+});
+
 test("a request that has had its turn leaves no timer behind, which a flood would fill memory with", async () => {
   const clock = new ManualClock(0);
   const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };

@@ -126,7 +126,7 @@ export const mutants: Mutants = {
     },
     "a request may wait anew for the site once it has waited for its route": {
       in: "PermitQueue.#wait",
-      replace: "Math.max(0, place.since + this.#limits.maxMs - now)",
+      replace: "this.#limits.maxMs - Math.max(0, now - place.since)",
       by: "this.#limits.maxMs",
       foundBy: "capacity/share-of-a-route-in-a-busy-site",
     },

@@ -157,7 +157,8 @@ export class PermitQueue {
   }
 
   #wait(place: Place, now: number): Promise<Permit | null> {
-    const patience = this.#clock.wait(Math.max(0, place.since + this.#limits.maxMs - now));
+    // Some of its time may be over; if it came later than now, the clock was set back.
+    const patience = this.#clock.wait(this.#limits.maxMs - Math.max(0, now - place.since));
     return new Promise((resolve) => {
       const tell: Tell = (permit) => {
         patience.cancel();
