@@ -12,7 +12,7 @@ export type SupervisorEvent =
   | { readonly kind: "worker-listening"; readonly name: string; readonly pid: number }
   /** A worker ended that was not told to. Another one takes its place after `againInMs`. */
   | { readonly kind: "worker-died"; readonly name: string; readonly ending: Ending; readonly againInMs: number }
-  /** A worker did not finish its answers in time, or for the reason that is given, and was killed. */
+  /** A worker did not finish its answers: it was killed when its time was over, or ended for the reason that is given. */
   | { readonly kind: "worker-killed"; readonly name: string; readonly because?: string }
   | { readonly kind: "reloaded" }
   | { readonly kind: "reload-failed"; readonly cause: unknown }

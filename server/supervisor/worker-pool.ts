@@ -10,6 +10,7 @@ import type { SupervisorEvent } from "./supervisor-events.ts";
 import { forkWorker, WORKER_MAIN, type WorkerAhead } from "./worker-ahead.ts";
 import {
   type Ending,
+  endingInWords,
   NotUpError,
   NoWorkerStartsError,
   START_WITHIN_MS,
@@ -386,8 +387,9 @@ export class WorkerPool {
     const isFirst = !worker.isDraining;
     await worker.drain(withinMs);
     if (!isFirst) return; // it tells of the end
-    const { signal, because } = await worker.ended;
-    if (signal === "SIGKILL" && withinMs > 0)
-      this.#options.report({ kind: "worker-killed", name: worker.name, ...(because !== null && { because }) });
+    const ending = await worker.ended;
+    if (ending.signal === null || withinMs === 0) return;
+    const because = !worker.isLate && { because: endingInWords(ending) };
+    this.#options.report({ kind: "worker-killed", name: worker.name, ...because });
   }
 }

@@ -127,6 +127,8 @@ export class WorkerProcess {
   isListening = false;
   /** It was told to end. */
   isDraining = false;
+  /** It was killed because its time was over. */
+  isLate = false;
   /** It could not lock its files. If the disk failed only for a moment, the next one can. */
   isLockedOut = false;
 
@@ -204,7 +206,10 @@ export class WorkerProcess {
     this.isDraining = true;
     this.#tell({ kind: "drain", withinMs });
     const wait = this.#clock.wait(withinMs);
-    void wait.over.then(() => this.kill());
+    void wait.over.then(() => {
+      this.isLate = true;
+      this.kill();
+    });
     await this.ended;
     wait.cancel();
   }

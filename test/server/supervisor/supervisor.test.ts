@@ -423,6 +423,24 @@ describe("a supervisor", () => {
       expect(await held.answer).toMatchObject({ version: "v1" });
     });
 
+    test.each([
+      ["SIGKILL", "SIGKILL (out of memory? see dmesg)"],
+      ["SIGABRT", "SIGABRT"],
+    ] as const)(
+      "an old worker that dies by %s before it has finished is told of",
+      { tags: ["deep"] },
+      async (signal, why) => {
+        const supervisor = await start({ workers: 1 });
+        const held = await hold(supervisor.addresses[0]!);
+        const [pid] = supervisor.workers.values();
+        await supervisor.reload();
+        process.kill(pid!, signal);
+        await expect(held.answer).rejects.toThrow();
+        await reported("worker-killed");
+        expect(eventInWords(events.at(-1)!)).toBe(`worker-1 died: ${why}`);
+      },
+    );
+
     test("the third one after it ends a worker that still answers", { tags: ["deep"] }, async () => {
       const supervisor = await start({ workers: 1, stopWithinMs: 1 });
       const [address] = supervisor.addresses as [string];
