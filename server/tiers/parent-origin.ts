@@ -82,8 +82,9 @@ export class ParentOrigin implements Origin {
       this.#works();
       return answer;
     }
-    // If a connection took the request, its visitor may have left, been slow, or sent too much.
-    const mayBeVisitors = asked.kind === "failed" && request.body !== null && !answer.wasNeverSent;
+    // If a connection took the request, its visitor may have left, been slow, or sent too much: of fields, too.
+    const isTaken = asked.kind === "failed" && request.body !== null && !answer.wasNeverSent;
+    const mayBeVisitors = isTaken || (asked.kind === "answered" && asked.response.status === FIELDS_TOO_LARGE);
     if (!mayBeVisitors) this.#fails(1, answer);
     const failed = { ...answer, isTold: true };
     if (origin === null) return failed;
@@ -225,6 +226,9 @@ export function connectToParent({ timeoutMs, ...options }: UndiciOriginOptions):
   const timeouts = { keepAliveMs: 30_000, connectTimeoutMs: 3_000, timeoutMs: timeoutMs + LONGER_THAN_ORIGIN_MS };
   return new UndiciOrigin({ ...options, ...timeouts });
 }
+
+/** The status of a head that fits into a child, but not into its parent with what the child adds. RFC 6585 §5. */
+const FIELDS_TOO_LARGE = 431;
 
 /** The fields by which a parent finds the site, and a ring. */
 const TOLD_BY_PROBE = new Set(["host", "cdn-loop", "x-forwarded-host", "x-forwarded-proto"]);

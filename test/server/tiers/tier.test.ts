@@ -742,6 +742,15 @@ describe("a parent that fails", () => {
     expect(child.reported).toEqual([]);
   });
 
+  test("is none that finds a visitor's fields too large with those that the child adds", async () => {
+    const rules = { limits: { requestFieldBytes: "64KiB" } };
+    const { child } = await family(1, { rules, fallsBack: true });
+    tier.origin.setDefaultReply({ body: "page" });
+    await child.get("/large", { "x-large": "x".repeat(65_200) }); // the origin, which is Node's, takes no more than 16 KiB
+    await child.get("/next");
+    expect([child.asked.length, child.said]).toEqual([2, []]);
+  });
+
   test("is none whose origin takes too long: it says so, and the origin is not asked once more", {
     tags: ["deep"],
   }, async () => {
