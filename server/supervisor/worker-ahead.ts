@@ -6,11 +6,14 @@ import { ROOM_OF_YOUNG_OBJECTS } from "../program/young-objects.ts";
 /** The main module of a worker's process. */
 export const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
 
+/** Otherwise SIGUSR1, which asks for other things here, would let every user of the machine debug a worker that starts. */
+const NO_DEBUGGER = "--disable-sigusr1";
+
 /** Starts a worker's process, which loads its program at once, and starts that when it is told its settings. Throws if it cannot. */
 export function forkWorker(main: string, program: string): ChildProcess {
   return fork(main, [program], {
     serialization: "advanced",
-    execArgv: [...process.execArgv, ROOM_OF_YOUNG_OBJECTS],
+    execArgv: [...process.execArgv, NO_DEBUGGER, ROOM_OF_YOUNG_OBJECTS],
     env: { ...process.env, ...variablesOfCompiledCode() },
   });
 }

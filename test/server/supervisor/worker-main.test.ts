@@ -142,3 +142,20 @@ test("one that is told to open its log files anew while it starts does so once i
   await until("reopened");
   expect(told).toEqual(["started", "reopens", "reopened"]);
 });
+
+test("a signal that comes before a worker listens to it opens no debugger in it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  ends.push(() => rmSync(folder, { recursive: true }));
+  const main = join(folder, "main.mjs");
+  writeFileSync(
+    main,
+    `import { readFile } from "node:fs/promises";
+    import { url } from "node:inspector";
+    process.kill(process.pid, "SIGUSR1");
+    for (let turn = 0; turn < 500; turn++) await readFile(process.argv[1]);
+    process.send(url() ?? "none");`,
+  );
+  const child = forkWorker(main, "");
+  ends.push(() => child.kill("SIGKILL"));
+  expect((await once(child, "message"))[0]).toBe("none");
+});
