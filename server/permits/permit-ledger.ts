@@ -1,5 +1,5 @@
 import { compareTurns, nextInLine, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
-import { type PermitMessage, type PermitNews, placeOf } from "./permit-messages.ts";
+import { AFTER_ALL, type PermitMessage, type PermitNews, placeOf } from "./permit-messages.ts";
 
 /** A holder of permits: a worker, or the server before this one with all of its workers. */
 export interface Holder {
@@ -140,7 +140,8 @@ export class PermitLedger {
       this.#forget(next.account, next);
       next.account.turns.push(placeOf(next));
       grant(next.account, 1);
-      served.add(next.account);
+      // Work that nobody waits for needs one: workers that do such by turns would take all from each other.
+      if (next.since !== AFTER_ALL.since) served.add(next.account);
     }
     for (const account of served) grant(account, Math.min(account.block, Math.max(0, this.#free)));
     if (this.#upstream && this.#free > 0) this.#giveBack(this.#free);

@@ -449,6 +449,22 @@ describe("the permits of a machine", () => {
     expect(next.running).toHaveLength(1);
   });
 
+  test("do not go round between workers that refresh by turns, if there is one for each", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const [a, b] = [machine.startWorker(office, 2, 2), machine.startWorker(office, 2, 2)];
+    for (let asked = 0; asked < 2; asked++) void a.ask();
+    while (await machine.deliver());
+    for (let asked = 0; asked < 2; asked++) a.endOne(() => 0);
+    for (let turn = 0; turn < 2; turn++) {
+      for (const worker of [b, a]) {
+        worker.refresh();
+        while (await machine.deliver());
+      }
+    }
+    expect([a.running.length, b.running.length]).toEqual([1, 1]);
+  });
+
   test("are asked for once by refreshes that find none, however many there are", async () => {
     const machine = new Machine(chances(1));
     const office = new PermitOffice();
