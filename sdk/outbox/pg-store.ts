@@ -69,14 +69,22 @@ export async function checkSchema(database: PgDatabase): Promise<void> {
 /**
  * Creates the tables if they are missing: otherwise `CREATE INDEX IF NOT EXISTS` would wait for all transactions that
  * have written, and make later ones wait. Without the lock, two processes that both see no table fail in
- * `CREATE TABLE IF NOT EXISTS`. Statements in one text are one transaction, which holds the lock.
+ * `CREATE TABLE IF NOT EXISTS`. Statements in one text are one transaction, which holds the lock. One that is serializable
+ * by the database's default fails even so if another has created them meanwhile, and looks again.
  */
 export async function createTable(database: PgDatabase): Promise<void> {
   if (!(await hasSchema(database))) {
-    await database.query(`SELECT pg_advisory_xact_lock(${LOCK_NUMBER});\n${TABLE_SQL}`);
+    try {
+      await database.query(`SELECT pg_advisory_xact_lock(${LOCK_NUMBER});\n${TABLE_SQL}`);
+    } catch (error) {
+      if ((Object(error) as { code?: unknown }).code !== SERIALIZATION_FAILURE) throw error;
+      return createTable(database);
+    }
   }
   await checkSchema(database);
 }
+
+const SERIALIZATION_FAILURE = "40001";
 
 /** Any number that other programs are unlikely to use: the letters "tidemark" as a 64-bit number. */
 const LOCK_NUMBER = "8388346167743836779";

@@ -201,6 +201,13 @@ describe.skipIf(noPostgres)("PostgreSQL", () => {
     expect((await pool.query("SELECT version FROM tidemark_outbox_schema")).rows).toEqual([{ version: 2 }]);
   });
 
+  test("the same where transactions are serializable by default", async () => {
+    const clients = await Promise.all(Array.from({ length: 8 }, connect));
+    for (const client of clients) await client.query("SET default_transaction_isolation = 'serializable'");
+    await Promise.all(clients.map((client) => outboxOf(client).createTable()));
+    expect((await pool.query("SELECT version FROM tidemark_outbox_schema")).rows).toEqual([{ version: 2 }]);
+  });
+
   test("a table that exists is not created again: no lock is waited for, and no right to create is needed", async () => {
     const outbox = outboxOf(pool);
     await outbox.createTable();
