@@ -24,7 +24,8 @@ export function purgeOf(tags: readonly string[], basePath = ""): PurgeInput | nu
   const prefixes = new Set<string>();
   for (const tag of tags) {
     if (!tag.startsWith(PATH_TAG)) continue;
-    const path = tag.slice(PATH_TAG.length);
+    // A purge with a path that the edge refuses would purge nothing else, either.
+    const path = tag.slice(PATH_TAG.length).replace(/[?#].*/s, "") || "/";
     const { fixed, reach } = readPath(path);
     if (fixed !== "/") prefixes.add(basePath + fixed);
     else if (reach === "below" && basePath === "") return { everything: true };
@@ -63,5 +64,5 @@ function readPath(path: string): { readonly fixed: string; readonly reach: "page
 
 /** A segment as a URL has it: Next takes paths as their author writes them. */
 function escaped(segment: string): string {
-  return segment.replace(/%(?![\da-f]{2})|[\s\\]/gi, encodeURIComponent);
+  return segment.replace(/%(?![\da-f]{2})|[\s\\]/gi, encodeURIComponent).replaceAll("*", "%2A");
 }

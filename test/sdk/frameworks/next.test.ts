@@ -56,6 +56,18 @@ test.each([
     { tags: ["a", "_N_T_/100%/b%20c\\d"], prefixes: ["/100%25/b%20c%5Cd"], mode: "hard" },
   ],
   ["a path with a star", ["_N_T_/a/b*"], undefined, { tags: ["_N_T_/a/b*"], prefixes: ["/a"], mode: "hard" }],
+  [
+    "a path with a star in a name",
+    ["a", "_N_T_/a/b*c"],
+    undefined,
+    { tags: ["a", "_N_T_/a/b*c"], prefixes: ["/a/b%2Ac"], mode: "hard" },
+  ],
+  [
+    "a path with a query, which no path at the edge has",
+    ["a", "_N_T_/?page=2", "_N_T_/b?c=/../d#e"],
+    undefined,
+    { tags: ["a", "_N_T_/?page=2", "_N_T_/b?c=/../d#e"], urls: ["/"], prefixes: ["/b"], mode: "hard" },
+  ],
   ["the root layout", ["_N_T_/layout", "a"], undefined, { everything: true, mode: "hard" }],
   ["a dynamic segment at the root", ["_N_T_/[slug]/page"], undefined, { everything: true, mode: "hard" }],
 ])("%s is purged after Next has forgotten it", async (_, tags, durations, purge) => {
