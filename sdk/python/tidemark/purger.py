@@ -187,9 +187,13 @@ def _seconds(retry_after: str | None) -> float:
 def _checked_endpoint(endpoint: str | None) -> str:
     if not endpoint:
         raise ValueError("set TIDEMARK_ENDPOINT to the site's origin, like https://www.example.com")
-    parts = urlsplit(endpoint)
-    is_origin = parts.scheme in ("http", "https") and parts.netloc and parts.path in ("", "/")
-    if not is_origin or parts.query or parts.fragment or "@" in parts.netloc:
+    try:
+        parts = urlsplit(endpoint)
+        has_host = parts.hostname and parts.port != 0 and not re.search(r"[\s@]", parts.netloc)
+    except ValueError:
+        has_host = False
+    is_origin = has_host and parts.scheme in ("http", "https") and parts.path in ("", "/")
+    if not is_origin or parts.query or parts.fragment:
         raise ValueError("TIDEMARK_ENDPOINT is not an origin like https://www.example.com")
     return f"{parts.scheme}://{parts.netloc}"
 
