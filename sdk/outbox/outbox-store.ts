@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import type { FailureScope } from "./after-failure.ts";
 import type { ClaimTerms } from "./claims.ts";
 import type { WaitingRow } from "./queued-purge.ts";
@@ -41,6 +42,6 @@ const MAX_ERROR_CHARACTERS = 1_000;
 
 /** The text of a failure for its row. */
 export function errorText(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : inspect(error);
   return text.slice(0, MAX_ERROR_CHARACTERS).replaceAll("\0", "");
 }

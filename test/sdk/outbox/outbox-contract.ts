@@ -315,6 +315,18 @@ export function describeOutbox(
       expect(outbox.purger.requests.map((request) => request.id)).toEqual([id, id]);
     });
 
+    test("does not hold up others, even if what the purger throws has no text", async () => {
+      const outbox = await open();
+      await outbox.enqueue(...tagged("a"), ...tagged("b"));
+      outbox.purger.answer = async (request) => {
+        if (request.tags?.includes("a")) throw Object.assign(Object.create(null), { status: 500 });
+        return await accepts(request);
+      };
+      const { sent, failed } = await outbox.drain();
+      expect([sent, failed]).toMatchObject([[{ request: { tags: ["b"] } }], [{ request: { tags: ["a"] } }]]);
+      expect(await outbox.list()).toMatchObject([{ failures: 1, lastError: expect.stringContaining("status: 500") }]);
+    });
+
     test("is given up after the last attempt, reported, listed, and sent again once it is requeued", async () => {
       const told: DeadPurge[] = [];
       const outbox = await open({ maxAttempts: 3, onDead: (purge) => told.push(purge) });
