@@ -157,9 +157,7 @@ export class NodeCompression implements Compression {
       const bytes = known.get(coding);
       if (bytes instanceof Uint8Array) return inForm(coding, bytes);
     }
-    if (!sought) return null;
-    const soon = within(request.ports.clock, MAX_READ_MS, sought, () => undefined);
-    return soon.then((bytes) => (bytes ? inForm(best, bytes) : { head: forms.plain, body }));
+    return sought?.then((bytes) => (bytes ? inForm(best, bytes) : { head: forms.plain, body })) ?? null;
   }
 
   /**
@@ -261,7 +259,10 @@ export class NodeCompression implements Compression {
     return directives !== null && (readCacheDirectives(directives) ?? []).some(({ name }) => name === "no-transform");
   }
 
-  /** Keeps the form that is found on disk. The promise never rejects. */
+  /**
+   * Looks for a form on disk, and keeps it, or makes it if it is not there. Resolves to it, or to `undefined` after a
+   * while, so that nothing is held for each request while the disk hangs. Never rejects.
+   */
   #seek(request: CodedRequest, key: string, body: CodedBytes, form: Form): Promise<CodedBytes | undefined> {
     const sought = this.#readFile(key, body, form)
       .catch(() => undefined)
@@ -270,10 +271,12 @@ export class NodeCompression implements Compression {
         else this.#keep(request, key, body, form, bytes);
         return bytes;
       });
+    request.background.run(sought.then((bytes) => (bytes ? undefined : this.#make(request, key, body, form))));
+    const soon = within(request.ports.clock, MAX_READ_MS, sought, () => undefined);
     const of = this.#of(body);
     if (form.dictionary) leaveRoomForDelta(of);
-    of.known.set(form.name, sought);
-    return sought;
+    of.known.set(form.name, soon);
+    return soon;
   }
 
   /**
@@ -286,15 +289,10 @@ export class NodeCompression implements Compression {
     body: Uint8Array<ArrayBuffer>,
     form: Form,
   ): Promise<CodedBytes | undefined> | undefined {
-    const make = () => this.#make(request, key, body, form);
-    let known = this.#of(body).known.get(form.name);
-    if (known === undefined && this.#files?.hasCoded(key, form.name)) {
-      known = this.#seek(request, key, body, form);
-    }
-    if (known === undefined || known === "absent") request.background.run(make());
-    if (!(known instanceof Promise)) return undefined;
-    request.background.run(known.then((bytes) => (bytes ? undefined : make())));
-    return known;
+    const known = this.#of(body).known.get(form.name);
+    if (known === undefined && this.#files?.hasCoded(key, form.name)) return this.#seek(request, key, body, form);
+    if (known === undefined || known === "absent") request.background.run(this.#make(request, key, body, form));
+    return known instanceof Promise ? known : undefined;
   }
 
   /**

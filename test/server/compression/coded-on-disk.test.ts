@@ -306,6 +306,10 @@ test("a page in memory is sent plain if its form cannot be read soon, and in its
     const answer = await Promise.race([asked, undefined]);
     expect(answer).toMatchObject({ xCache: "HIT", coding: null, text: V1 });
   });
+  const { behind } = next;
+  // Nobody waits for the disk again, and nothing is kept for each request.
+  expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: null, text: V1 });
+  expect(next.behind).toBe(behind);
   released.resolve();
   await next.settled();
   expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: "br", text: V1 });

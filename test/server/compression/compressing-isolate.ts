@@ -163,6 +163,11 @@ export class CompressingIsolate {
     return (JSON.parse(text) as SiteStats).bytes.fromCache;
   }
 
+  /** How many works go on behind the answers. */
+  get behind(): number {
+    return this.#behind.size;
+  }
+
   /** Waits until nothing is left behind the answers. */
   async settled(): Promise<void> {
     while (this.#behind.size > 0) await Promise.allSettled(this.#behind);
