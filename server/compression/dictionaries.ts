@@ -81,8 +81,7 @@ export class Dictionaries {
   find(request: DictionaryRequest, family: string, hash: BodyHash): Dictionary | undefined {
     const held = this.#held.get(nameOf(family, hash));
     if (held) return this.#mayBeUsed(request, held) ? held : undefined;
-    const read = this.#read(request, family, hash);
-    if (read) request.background.run(read);
+    this.#read(request, family, hash);
     return undefined;
   }
 
@@ -145,7 +144,7 @@ export class Dictionaries {
     return isCurrent(request, kept);
   }
 
-  /** `undefined` at once if the disk has none, or if too many are being read. */
+  /** Reads it behind the answer, once. `undefined` at once if the disk has none, or if too many are being read. */
   #read(request: DictionaryRequest, family: string, hash: BodyHash): Promise<Kept | undefined> | undefined {
     const name = nameOf(family, hash);
     const underWay = this.#reading.get(name);
@@ -153,6 +152,7 @@ export class Dictionaries {
     if (!this.#files || this.#reading.size >= MAX_READS || this.#files.hasDictionary(name) === false) return undefined;
     const reading = this.#readFile(request, this.#files, family, hash).finally(() => this.#reading.delete(name));
     this.#reading.set(name, reading);
+    request.background.run(reading);
     return reading;
   }
 

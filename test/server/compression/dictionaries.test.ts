@@ -86,6 +86,11 @@ class Process {
     return found !== undefined;
   }
 
+  /** How many works go on behind the answers. */
+  get behind(): number {
+    return this.#behind.length;
+  }
+
   async settled(): Promise<void> {
     while (this.#behind.length > 0) await Promise.all(this.#behind.splice(0));
   }
@@ -180,6 +185,24 @@ describe("on disk", () => {
     const third = new Process(files, 1_000_000, one.clock);
     expect(await third.finds("v1")).toBe(false);
     expect(await third.finds("v1")).toBe(false);
+  });
+
+  test("while a version is being read, further requests for it keep nothing", async () => {
+    const files = new CountedFiles();
+    const one = new Process(files);
+    await one.admit("v1");
+    const released = Promise.withResolvers<void>();
+    const slow = new Process(files, 1_000_000, one.clock);
+    files.readDictionary = async (name) => {
+      await released.promise;
+      return files.files.get(name);
+    };
+    const hash = await digest(bytesOf("v1"));
+    for (let each = 0; each < 100; each++) expect(slow.dictionaries.find(slow.request, FAMILY, hash)).toBe(undefined);
+    expect(slow.behind).toBe(1);
+    released.resolve();
+    await slow.settled();
+    expect(await slow.finds("v1")).toBe(true);
   });
 
   test("an unknown hash costs one look-up, and leaves nothing behind", async () => {
