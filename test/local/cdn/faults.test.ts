@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { Agent, get, type IncomingMessage } from "node:http";
 import { connect, Socket } from "node:net";
 import { type Cdn, startCdn } from "tidemark/local";
@@ -58,6 +59,14 @@ test("an origin that is up already comes up again without an error", async () =>
   await cdn.origin.comeUp();
   expect(cdn.origin.url).toBe(url);
 });
+
+test.runIf(process.platform === "linux")(
+  "an origin has a port that the system gives to no other connection while it is down",
+  () => {
+    const [first] = readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").trim().split(/\s+/);
+    expect(Number(new URL(cdn.origin.url).port)).toBeLessThan(Number(first));
+  },
+);
 
 test("an origin gives a request for another protocol the script's reply, and goes down although its client stays", async ({
   onTestFinished,
