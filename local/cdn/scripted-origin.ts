@@ -1,8 +1,7 @@
-import { randomInt } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { listenOnKeptPort } from "../runtime/kept-port.ts";
 import { checkReplies } from "./check-options.ts";
 import { Lifecycle } from "./lifecycle.ts";
 
@@ -136,7 +135,7 @@ export class ScriptedOrigin {
       this.#answer(request, response).catch(() => request.socket.destroy()); // Node did not take the reply.
     });
     server.keepAliveTimeout = 60_000;
-    this.#port = await listen(server, this.#port);
+    this.#port = await listenOnKeptPort(server, this.#port);
     this.#server = server;
   }
 
@@ -245,28 +244,6 @@ export class ScriptedOrigin {
     const hold = this.#holds.get(name) ?? Promise.withResolvers<void>();
     this.#holds.set(name, hold);
     return hold;
-  }
-}
-
-/**
- * Ports below those that systems hand out by themselves: another connection would get such a one while the origin is down,
- * which could not come up any more.
- */
-const [FIRST_PORT, END_OF_PORTS] = [30_200, 32_700];
-
-/** How many ports are tried until one is free. */
-const MAX_TRIES = 100;
-
-/** Listens on this port, or on a free one for 0. Resolves to the port. */
-async function listen(server: Server, port: number): Promise<number> {
-  for (let tries = 1; ; tries++) {
-    const tried = port || randomInt(FIRST_PORT, END_OF_PORTS);
-    try {
-      await once(server.listen(tried, "127.0.0.1"), "listening");
-      return tried;
-    } catch (error) {
-      if (port !== 0 || tries === MAX_TRIES) throw error;
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { listenOnKeptPort } from "./kept-port.ts";
 
 /**
  * The socket that visitors connect to. It passes bytes on to one worker, keeps its port while the worker restarts on
@@ -28,9 +29,7 @@ export class TcpProxy {
   async open(): Promise<void> {
     if (this.#server) return;
     const server = createServer({ noDelay: true }, (visitor) => this.#forward(visitor));
-    server.listen(this.#port, "127.0.0.1");
-    await once(server, "listening");
-    this.#port = (server.address() as AddressInfo).port;
+    this.#port = await listenOnKeptPort(server, this.#port);
     this.#server = server;
   }
 

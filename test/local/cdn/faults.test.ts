@@ -61,10 +61,10 @@ test("an origin that is up already comes up again without an error", async () =>
 });
 
 test.runIf(process.platform === "linux")(
-  "an origin has a port that the system gives to no other connection while it is down",
+  "an origin and a PoP have ports that the system gives to no other connection while they are away",
   () => {
     const [first] = readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").trim().split(/\s+/);
-    expect(Number(new URL(cdn.origin.url).port)).toBeLessThan(Number(first));
+    for (const url of [cdn.origin.url, cdn.url()]) expect(Number(new URL(url).port)).toBeLessThan(Number(first));
   },
 );
 
