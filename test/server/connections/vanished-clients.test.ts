@@ -10,17 +10,14 @@ import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts
 import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { turns } from "../../suite/turns.ts";
 import { answer } from "../http1/running-listener.ts";
+import { get as getInHttp2, PREFACE, settings } from "../http2/frames.ts";
 import { exchange, resetUnaccepted } from "../raw-client.ts";
 import { connected, startTlsListener, stopAll, stops, type Where } from "./tls-listener.ts";
 
 afterEach(stopAll);
 
 const GET = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-/** The preface, empty settings, and a HEADERS frame with :method, :scheme and :path of the static table, and the host. */
-const GET_IN_HTTP2 = Buffer.concat([
-  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-  Buffer.from("000000040000000000" + "00000e010500000001" + "828784" + "41096c6f63616c686f7374", "hex"),
-]);
+const GET_IN_HTTP2 = PREFACE + settings() + getInHttp2(1);
 const PROXY = "PROXY TCP4 192.0.2.1 10.0.0.1 4711 443\r\n";
 
 /** The kernel's timer of the server's end: what runs, and the seconds until it is due. `null` if none runs. */
@@ -98,7 +95,7 @@ describe("a request of a client that resets its connection before anybody has as
     stops.push(() => client.destroy());
     const bytes = protocol === "h2" ? GET_IN_HTTP2 : GET;
     client.once("secureConnect", () => {
-      client.write(bytes); // together with the end of the handshake
+      client.write(bytes, "latin1"); // together with the end of the handshake
       carrier.resetAndDestroy();
     });
     await once(
