@@ -10,10 +10,21 @@ import { seed } from "../suite/seed.ts";
 const PAGE = { route: null, asksForStream: false, isForOthers: true };
 const SOMEBODY = { address: "192.0.2.7", cookieField: null, isRefresh: false, hasReceipt: false };
 
+type Capacity = ConstructorParameters<typeof OriginGate>[0];
+type GateParts = ConstructorParameters<typeof OriginGate>[1];
+
+/** A gate where one request may be at the origin, and one may wait for 5 s, unless it says otherwise. */
+function gateOf(
+  parts: Pick<GateParts, "clock"> & Partial<GateParts>,
+  { maxMs = 5000, maxWaiting = 1, ...places }: Partial<Omit<Capacity, "queue"> & Capacity["queue"]> = {},
+): OriginGate {
+  const one = { concurrency: 1, ofRoutes: new Map(), streams: null };
+  return new OriginGate({ ...one, ...places, queue: { maxMs, maxWaiting } }, { random: chances(1), ...parts });
+}
+
 test("a request that asks the origin twice waits as long as it may each time", async () => {
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
-  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const gate = gateOf({ clock });
   const enter = (place = gate.placeOf(SOMEBODY), request = {}) =>
     gate.enter(place, { ...PAGE, inLineSince: 0 }, { report: () => undefined }, request);
   const place = gate.placeOf(SOMEBODY);
@@ -30,8 +41,7 @@ test("a request that asks the origin twice waits as long as it may each time", a
 
 test("a request whose time is over sends nobody away who waits", async () => {
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
-  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const gate = gateOf({ clock });
   const enter = (inLineSince: number) =>
     gate.enter(gate.placeOf(SOMEBODY), { ...PAGE, inLineSince }, { report: () => undefined }, {});
   const first = (await enter(0)) as Permit;
@@ -46,8 +56,7 @@ test("a clock that is set forward turns nobody away who waits", async () => {
   const clock = new ManualClock(0);
   let aheadMs = 0;
   const stepped = { now: () => clock.now() + aheadMs, wait: (ms: number) => clock.wait(ms) };
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
-  const gate = new OriginGate(capacity, { clock: stepped, random: chances(1) });
+  const gate = gateOf({ clock: stepped });
   const enter = () => gate.enter(gate.placeOf(SOMEBODY), PAGE, { report: () => undefined }, {});
   const first = (await enter()) as Permit;
   const second = enter();
@@ -58,8 +67,7 @@ test("a clock that is set forward turns nobody away who waits", async () => {
 
 test("a request that waited elsewhere when the clock was set back waits no longer than others", async () => {
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
-  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const gate = gateOf({ clock });
   const enter = (inLineSince: number) =>
     gate.enter(gate.placeOf(SOMEBODY), { ...PAGE, inLineSince }, { report: () => undefined }, {});
   await enter(0);
@@ -71,8 +79,7 @@ test("a request that waited elsewhere when the clock was set back waits no longe
 
 test("a request that has had its turn leaves no timer behind, which a flood would fill memory with", async () => {
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
-  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const gate = gateOf({ clock }, { maxWaiting: 2 });
   const enter = () => gate.enter(gate.placeOf(SOMEBODY), PAGE, { report: () => undefined }, {});
   const first = (await enter()) as Permit;
   const second = enter();
@@ -85,8 +92,7 @@ test("a request that has had its turn leaves no timer behind, which a flood woul
 test("a timer that could not be cleared, as in another request on Workers, turns nobody away who waits again", async () => {
   const clock = new ManualClock(0);
   const kept = { now: () => clock.now(), wait: (ms: number) => ({ ...clock.wait(ms), cancel: () => undefined }) };
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
-  const gate = new OriginGate(capacity, { clock: kept, random: chances(1) });
+  const gate = gateOf({ clock: kept });
   const enter = (place = gate.placeOf(SOMEBODY)) => gate.enter(place, PAGE, { report: () => undefined }, {});
   const place = gate.placeOf(SOMEBODY);
   const first = (await enter()) as Permit;
@@ -104,8 +110,7 @@ test("a timer that could not be cleared, as in another request on Workers, turns
 
 test("who becomes a stream without a place for it is logged as turned away, and counts as one that has waited", async () => {
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: 1, queue: { maxMs: 5000, maxWaiting: 1 } };
-  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const gate = gateOf({ clock }, { streams: 1 });
   const reported: string[] = [];
   const turns: unknown[] = [];
   const enter = () =>
@@ -127,9 +132,8 @@ test("who becomes a stream without a place for it is logged as turned away, and 
 /** A gate with two permits, each of which comes from another worker after so long; and what a visitor of before is now. */
 async function classAfterMisses(everyMs: number, broughtAfterMs: number): Promise<string> {
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 2, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
   const permits = new PermitsOfOthers(clock, broughtAfterMs);
-  const gate = new OriginGate(capacity, { clock, random: chances(1), permitsOf: () => permits });
+  const gate = gateOf({ clock, permitsOf: () => permits }, { concurrency: 2, maxWaiting: 2 });
   const visitor = { ...SOMEBODY, cookieField: "sid=0123456789abcdef" };
   gate.noteSessions(["sid=0123456789abcdef; Path=/"], SOMEBODY);
   for (let spent = 0; spent < 1_200_000; spent += everyMs) {
@@ -184,8 +188,10 @@ test("a queue in which each waits long enough goes on for as long as somebody wa
 /** A gate whose turns a test gives, and the requests that it has let through and turned away, by their names. */
 function startGate(concurrency: number, maxMs: number) {
   const clock = new ManualClock(0);
-  const capacity = { concurrency, ofRoutes: new Map([["/s/*", 1]]), streams: 1, queue: { maxMs, maxWaiting: 1000 } };
-  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const gate = gateOf(
+    { clock },
+    { concurrency, ofRoutes: new Map([["/s/*", 1]]), streams: 1, maxMs, maxWaiting: 1000 },
+  );
   const running: Permit[] = [];
   const turnedAway: string[] = [];
   const settled = () => new Promise(setImmediate);
@@ -225,8 +231,7 @@ test("as many may wait as have their turn in time, of which people and monitors 
 
 test("a client that leaves the queue was not turned away", async () => {
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
-  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const gate = gateOf({ clock }, { maxWaiting: 2 });
   const reported: string[] = [];
   const reporter = { report: ({ kind }: { kind: string }) => void reported.push(kind) };
   const asked = { ...PAGE, isForOthers: false };
@@ -252,8 +257,7 @@ test.each([
 ])("a queue with all %s taken gives up its last place, whatever happened in it before", async (_, maxWaiting, msOf) => {
   const random = chances(seed);
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting } };
-  const gate = new OriginGate(capacity, { clock, random });
+  const gate = gateOf({ clock, random }, { maxWaiting });
   const client = () => ({ ...SOMEBODY, address: `192.0.2.${Math.floor(random() * 6)}` });
   const waiting = new Set<Place>();
   const running: Permit[] = [];
@@ -283,8 +287,7 @@ test.each([
 
 test("a request that gives no sign of life loses its place, and one that lives keeps it for as long as it lasts", async () => {
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 2, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
-  const gate = new OriginGate(capacity, { clock, random: chances(1), losesRequests: true });
+  const gate = gateOf({ clock, losesRequests: true }, { concurrency: 2, maxWaiting: 2 });
   const enter = () => gate.enter(gate.placeOf(SOMEBODY), PAGE, { report: () => undefined }, {});
   const [living, dead] = [(await enter())!, (await enter())!];
   const attended = living.attend(clock);
@@ -301,8 +304,7 @@ test("a request that gives no sign of life loses its place, and one that lives k
 
 test("where no request is lost, none loses its place, whatever the clock says", async () => {
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
-  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const gate = gateOf({ clock }, { maxWaiting: 2 });
   expect(gate.enterIfIdle(null)).not.toBeNull();
   await clock.advance(3_600_000);
   expect(gate.enterIfIdle(null)).toBeNull();
