@@ -54,8 +54,8 @@ class World {
   /** The paths that the origin encodes now, against the wish of the edge. */
   readonly encoded = new Set<string>();
   /**
-   * What the edge has fetched that is fresh and was not purged. There may be several versions of what the origin encodes
-   * against the wish of the edge: one for each kind of clients who have to take that.
+   * What the edge has fetched that is fresh and was not purged: the last plain body, which is for all, and each version of
+   * what the origin encodes against the wish of the edge, which is for one kind of clients.
    */
   readonly stored = new Map<string, readonly Fetched[]>();
   /** The bodies that were sent last. */
@@ -103,7 +103,7 @@ class World {
     let stored = (this.stored.get(path) ?? []).filter(({ at }) => now - at < FRESH_FOR_MS);
     if (xCache !== "HIT") {
       const fetched = { body: this.current.get(path)!, isEncoded: this.encoded.has(path), at: now };
-      stored = [...stored, fetched];
+      stored = [...stored.filter(({ isEncoded }) => isEncoded || fetched.isEncoded), fetched];
       expect(text, `the body of ${path}`).toBe(fetched.body);
     }
     this.stored.set(path, stored);
