@@ -81,10 +81,10 @@ export function unreadBelow(encrypted: Socket): number | null {
 }
 
 /**
- * Has Node find out whether the client of a connection with TLS has reset it, for it may lose that error, and then it waits for
+ * Lets Node find out whether the client of a connection with TLS has reset it, for it may lose that error, and then it waits for
  * ever to write. This sends nothing, and fails if that was so. Behind bytes that wait, TLS would take it for one of its own writes.
  */
-export function feelBelow(encrypted: Socket): void {
+export function noticeReset(encrypted: Socket): void {
   if (unreadBelow(encrypted) === 0) carrierOf(encrypted).write("");
 }
 

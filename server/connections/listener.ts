@@ -24,7 +24,7 @@ import type { Children } from "../tiers/children.ts";
 import type { ExchangeLog } from "./access-log.ts";
 import { Arrivals, ArrivalsAtSites, type Peer, type RequestArrivals, type Scheme } from "./arrival.ts";
 import { CountedWork } from "./background.ts";
-import { Carriers, feelBelow } from "./carriers.ts";
+import { Carriers, noticeReset } from "./carriers.ts";
 import { followsNoRedirect, type HttpsRedirect, redirectToHttps } from "./https-redirect.ts";
 import { OpenConnections } from "./open-connections.ts";
 import { addressOf, isOfNobody, isOfUnnamed, ProxiedConnections } from "./proxied-connections.ts";
@@ -279,7 +279,7 @@ export class Listener {
       else if (connection.isIdleFor(keepAliveMs, now)) connection.socket.destroy();
       else if (silent) cutSilent(connection.socket, silent);
       else if (connection.socket.writableLength > 0 && !connection.isTunnel) {
-        feelBelow(connection.socket);
+        noticeReset(connection.socket);
         connection.watchStall();
       }
     }
@@ -349,14 +349,14 @@ export class Listener {
       handshakeTimeoutMs: this.#handshakeTimeoutMs,
       carriers: this.#carriers,
       serve: (socket) => {
-        if (isOfNobody(socket)) {
-          socket.destroy();
-        } else if (socket.alpnProtocol === "h2") {
-          this.#http2.serve(socket, this.#arrivalsOn(socket), this.#isOverLimit());
-        } else {
+        if (socket.alpnProtocol !== "h2") {
           // As without TLS. Earlier than this, a client that ends its half leaves during its handshake.
           socket.allowHalfOpen = true;
           http.emit("connection", socket);
+        } else if (isOfNobody(socket)) {
+          socket.destroy();
+        } else {
+          this.#http2.serve(socket, this.#arrivalsOn(socket), this.#isOverLimit());
         }
       },
     });

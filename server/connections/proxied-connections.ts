@@ -19,7 +19,8 @@ export function addressOf(socket: Socket): string | null {
 
 /** Whether a connection was reset before it was asked for its address. Only on a unix socket there is none to ask for. */
 export function isOfNobody(socket: Socket): boolean {
-  return addressOf(socket) === null && carrierOf(socket).localAddress !== undefined;
+  const carrier = carrierOf(socket);
+  return carrier.remoteAddress === undefined && carrier.localAddress !== undefined;
 }
 
 /** Whether a proxy has passed on the bytes of a connection without naming who sends them. */

@@ -5,7 +5,7 @@ import { joinWaitingPieces } from "../bodies/join-waiting-pieces.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 import type { Answering } from "../connections/answering.ts";
 import type { RequestArrivals } from "../connections/arrival.ts";
-import { carrierOf, feelBelow, unreadBelow } from "../connections/carriers.ts";
+import { carrierOf, noticeReset, unreadBelow } from "../connections/carriers.ts";
 import { admittedTarget, refusalAnswer } from "../connections/refusal.ts";
 import { CountedWarning } from "../counted-warning.ts";
 import { answeredExchange } from "../http1/answered-exchange.ts";
@@ -221,7 +221,7 @@ class Session {
     const carrier = carrierOf(this.#socket);
     const unreadBytes = unreadBelow(this.#socket);
     const sentBytes = carrier.bytesWritten - (unreadBytes ?? 0);
-    if (sentBytes === this.#sentBytes) feelBelow(this.#socket);
+    if (sentBytes === this.#sentBytes) noticeReset(this.#socket);
     if (unreadBytes === 0) this.#freeReset();
     // nghttp2 stops reading from a client that goes on flooding, and then nothing tells that it has left.
     const isAtWork = !this.#isFlooded && [...this.#open].some((stream) => !stream.closed);
