@@ -259,9 +259,10 @@ export function heldSocket(address: string, handle: Handle, isOurs: boolean, sch
   return { address, scheme, handle, isOurs, close, leave };
 }
 
-/** Which file is there, as the system numbers it; `undefined` if there is none. */
-function fileAt(path: string): number | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })?.ino;
+/** Which file is there, by the numbers of its device and its own; `undefined` if there is none. */
+function fileAt(path: string): string | undefined {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  return there && `${there.dev} ${there.ino}`;
 }
 
 /** A socket that was open when this process started. `name` is for a socket that does not tell its address. */
