@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { Server } from "node:net";
 
 /**
- * Ports below those that systems hand out by themselves: another connection would get such a one while a server is closed,
- * which could not open any more.
+ * Ports below those that systems hand out by themselves, so that no other connection gets the port of a server that is closed
+ * and is to open again.
  */
 const [FIRST_PORT, END_OF_PORTS] = [30_200, 32_700];
 
