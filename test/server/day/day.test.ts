@@ -48,6 +48,7 @@ describe.skipIf(platform !== "linux")(
         await day.pass(actsOfTheDay(seen), async () => void samples.push(await look(day, before)));
         ledger = await day.requestsInLedger();
         broken = await day.rest();
+        await day.fallQuiet();
         held = heldTooMuch(day.server.workers.length, others);
         await day.end();
         timersLeft = day.time.timers;

@@ -185,15 +185,19 @@ export class Day {
     return this.record.judge();
   }
 
+  /** Lets so much time pass that what was begun for visitors who have left has ended, too. */
+  async fallQuiet(): Promise<void> {
+    await this.time.advanceTo(this.time.elapsed + MINUTE_MS);
+    await this.time.quiet();
+  }
+
   async end(): Promise<void> {
     await this.time.during(this.server.stop());
     await this.origin.goDown();
     for (const visitors of [...this.#visitors.values(), ...this.#left]) await visitors.leave();
     process.off("worker", this.#noteThread);
     await Promise.all(this.#threads.map((thread) => thread.terminate()));
-    // The client of the visitors looks for timers of its own once more.
-    await this.time.advanceTo(this.time.elapsed + MINUTE_MS);
-    await this.time.quiet();
+    await this.fallQuiet(); // The client of the visitors looks for timers of its own once more.
   }
 
   get threads(): number {
