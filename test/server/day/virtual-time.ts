@@ -19,7 +19,7 @@ const TURNS_BEHIND = 3;
 /** After this many rounds threads are waited for, in the time of the machine: on a busy one they are long in coming. */
 const ROUNDS = 8;
 /** What takes longer waits for time itself: a client that does not read, for instance. */
-const PATIENCE_MS = 500;
+const PATIENCE_MS = 5_000;
 
 /**
  * The time of this process: `Date`, `performance.now` and the timers of all code in it move only when told. Files, sockets
