@@ -1,5 +1,5 @@
 import type { MemoryStats } from "../../wire/stats.ts";
-import { distanceFrom, type ReuseCounts } from "./reuse-sample.ts";
+import type { ReuseCounts } from "./reuse-sample.ts";
 
 /** The sizes of a curve, as multiples of the memory's own. */
 const SIZES = [0.25, 0.5, 1, 2, 4, 8];
@@ -35,4 +35,9 @@ export function memoryCurve(
     }
     return { bytes, hitRatio: Math.max(0, 1 - missed / uses) };
   });
+}
+
+/** The shortest distance that a bucket of the reuses holds. There are two for each doubling. */
+function distanceFrom(bucket: number): number {
+  return 2 ** (bucket >> 1) * (bucket % 2 === 0 ? 1 : 1.5);
 }

@@ -25,11 +25,7 @@ type Histogram = {
 /** The first use of a page is in the last bucket. No distance is that long. */
 const NEVER_BEFORE = 63;
 
-/** The shortest distance that a bucket holds. There are two for each doubling. */
-export function distanceFrom(bucket: number): number {
-  return 2 ** (bucket >> 1) * (bucket % 2 === 0 ? 1 : 1.5);
-}
-
+/** There are two buckets for each doubling. */
 function bucketOf(distance: number): number {
   const doublings = 31 - Math.clz32(distance);
   return 2 * doublings + ((distance >>> (doublings - 1)) & 1);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readPurgeItems } from "../../../cli/purge-items.ts";
+import { purgeItemText } from "../../../worker/control/purging/purge-item-text.ts";
 import {
   EVERYTHING_PURGE_KEY,
   groupPurgeKey,
@@ -8,7 +9,6 @@ import {
   type PurgeItem,
   pathPurgeKey,
   prefixPurgeKey,
-  purgeItemText,
   readPurgeKey,
   tagPurgeKey,
   urlPurgeKey,

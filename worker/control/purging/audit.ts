@@ -3,9 +3,9 @@ import type { PurgeRecordBody, PurgeRecordPageBody } from "../../../wire/purge-r
 import { DEFAULT_LISTED_PURGES, purgeRecordQuerySchema, purgeWaitSchema } from "../../../wire/purge-record-query.ts";
 import { IN_ENGLISH } from "../../../wire/text/english.ts";
 import type { PurgeAudit, PurgeRecord } from "../../ports/purge-log.ts";
-import { purgeItemText } from "../../rules/key/purge-key.ts";
 import { shownUrl } from "../../rules/request/shown-url.ts";
 import { errorsOf } from "../errors-of.ts";
+import { purgeItemText } from "./purge-item-text.ts";
 
 export type AuditVerdict =
   | { readonly kind: "found"; readonly body: PurgeRecordBody | PurgeRecordPageBody }

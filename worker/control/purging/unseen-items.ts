@@ -4,10 +4,10 @@ import type { Sightings } from "../../metrics/sightings.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { MAX_KEY_CHARACTERS } from "../../rules/key/expiring-keys.ts";
 import { nearestKey } from "../../rules/key/nearest-key.ts";
-import { purgeItemText } from "../../rules/key/purge-key.ts";
-import { seenAs } from "../../rules/key/seen-key.ts";
+import { seenKindOf } from "../../rules/key/seen-key.ts";
 import { shownUrl } from "../../rules/request/shown-url.ts";
 import { within } from "../../within.ts";
+import { purgeItemText } from "./purge-item-text.ts";
 
 /** The most items of one purge that are looked up. */
 const MAX_LOOKED_UP = 50;
@@ -49,4 +49,10 @@ export async function unseenItems(
     if (nearest) return [{ item, nearest: shownUrl(purgeItemText(nearest)) }];
     return isSure ? [{ item }] : [];
   });
+}
+
+/** The key under which every page is remembered that a purge of this key reaches; `undefined` if there is none. */
+function seenAs(purgeKey: string): string | undefined {
+  const key = purgeKey.replace(/^\/\/[^/]*/, "path:");
+  return seenKindOf(key) && key;
 }
