@@ -358,6 +358,20 @@ describe("a view's lease", () => {
     await isReadAgain();
   });
 
+  test("says that the log failed once for each read that never ends, however many wait for it", async () => {
+    const failures = () => events.filter(({ kind }) => kind === "log-failed");
+    for (let asked = 0; asked < 3; asked++) void lease.renew(behind, null);
+    await rest();
+    await scheduler.advance(LEASE_MS - 1);
+    expect(failures()).toHaveLength(0);
+    await scheduler.advance(1);
+    expect(failures()).toEqual([{ kind: "log-failed", cause: "no answer in time" }]);
+    await scheduler.advance(LEASE_MS / 2);
+    void lease.renew(behind, null); // a probe
+    await scheduler.advance(LEASE_MS);
+    expect(failures()).toHaveLength(2);
+  });
+
   test("survives requests whose frozen clocks differ by the allowance (R7)", async () => {
     await renewed();
     expect(lease.isUsable(scheduler.now() + SKEW_MS, null)).toBe(true);

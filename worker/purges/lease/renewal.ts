@@ -39,6 +39,8 @@ export class Renewal {
   #read: Reading | null = null;
   /** The renewal in progress: a look at the PoP's copies and, in most cases, a read after it. */
   #renewal: Reading | null = null;
+  /** The last one that took too long. It has failed once, however many wait for it. */
+  #late: Reading | null = null;
 
   constructor({ view, leased, timing, log, pop, kept, identity, clock, reporter }: RenewalParts) {
     this.#view = view;
@@ -116,7 +118,10 @@ export class Renewal {
    */
   waitFor(reading: Reading): Promise<boolean> {
     const tooSlow = () => {
-      if (!(this.#timing.startedAt > reading.startedAt)) this.#timing.noteFailure(this.#clock.now());
+      if (this.#timing.startedAt > reading.startedAt) return false;
+      this.#timing.noteFailure(this.#clock.now());
+      if (this.#late !== reading) this.#reporter.report({ kind: "log-failed", cause: "no answer in time" });
+      this.#late = reading;
       return false;
     };
     return within(this.#clock, this.#timing.patienceMs, reading.hasSucceeded, tooSlow);
