@@ -2,7 +2,7 @@ import type { Clock } from "./ports/clock.ts";
 
 /** Waits for work, but at most for this many milliseconds: the outcome is then that of `late`, and the work goes on. */
 export async function within<T, L>(
-  clock: Clock,
+  clock: Pick<Clock, "wait">,
   ms: number,
   work: Promise<T>,
   late: () => L | Promise<L>,

@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // The log's object keeps the ledger, and an isolate's reports go with its reads.
   "worker/purges": ["worker/rules", "worker/ports", "worker/within.ts", "worker/metrics"],
   "worker/control": ["worker/rules", "worker/ports", "worker/within.ts", "worker/metrics", "wire"],
-  "worker/runtime": ["worker/rules", "worker/ports", "worker/store", "worker/metrics"],
+  "worker/runtime": ["worker/rules", "worker/ports", "worker/within.ts", "worker/store", "worker/metrics"],
   // The wiring.
   worker: [
     "worker/rules",

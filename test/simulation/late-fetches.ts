@@ -96,12 +96,7 @@ export class LateFetches {
     fate.count("requests that waited for another isolate's fetch");
     fate.tell(`a request for ${page} waits for the fetch of ${turn.owner.name}`);
     const waitMs = fate.happens("news of a fetch that never came", 0.05) ? 0 : MAX_FETCH_MS;
-    const heard = await within(
-      { now: () => fate.now(), wait: (ms) => fate.scheduler.wait(ms) },
-      waitMs,
-      turn.ended.promise,
-      () => null,
-    );
+    const heard = await within({ wait: (ms) => fate.scheduler.wait(ms) }, waitMs, turn.ended.promise, () => null);
     await fate.onTheWay(20);
     if (heard === null) onSilence();
     return heard ?? LOOK_AGAIN;

@@ -1,10 +1,12 @@
 import type { StreamedBody } from "../ports/bodies.ts";
+import { waitByTimer } from "../ports/clock.ts";
 import type { Found } from "../ports/store.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
 import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
 import { ENVELOPE_FIELDS, headText, writeEnvelope } from "../store/envelope.ts";
 import { RecentHeads } from "../store/recent-heads.ts";
 import type { SharedTier } from "../store/tiered-store.ts";
+import { within } from "../within.ts";
 import { streamOf } from "./web-bodies.ts";
 
 /*
@@ -22,7 +24,10 @@ const ENTRY_PATH = "/_tidemark/entry";
 const VARIANT_PATH = "/_tidemark/variant/";
 const BODY_PATH = "/_tidemark/body/";
 
-/** The methods reject if the platform does. */
+/** The longest wait for an answer of the platform: milliseconds. The origin may take less. */
+const PATIENCE_MS = 2_000;
+
+/** The methods reject if the platform does, or if it does not answer what somebody waits for. */
 export class CacheApiTier implements SharedTier {
   readonly #cache: Cache;
   readonly #heads = new RecentHeads();
@@ -32,7 +37,7 @@ export class CacheApiTier implements SharedTier {
   }
 
   async get(key: string): Promise<Found | undefined> {
-    const response = await this.#cache.match(entryUrl(key));
+    const response = await soon(this.#cache.match(entryUrl(key)));
     if (!response) return undefined;
     const { headers, body } = response;
     const found = this.#heads.read(key, headText(headers));
@@ -50,13 +55,13 @@ export class CacheApiTier implements SharedTier {
   }
 
   async delete(key: string): Promise<void> {
-    await this.#cache.delete(entryUrl(key));
+    await soon(this.#cache.delete(entryUrl(key)));
   }
 
   async getBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined> {
     const url = bodyUrl(bodyKey);
     const range = part && `bytes=${part.first}-${part.last}`;
-    const response = await this.#cache.match(range ? new Request(url, { headers: { range } }) : url);
+    const response = await soon(this.#cache.match(range ? new Request(url, { headers: { range } }) : url));
     if (response?.status === (part ? 206 : 200)) return response.body ?? undefined;
     await response?.body?.cancel();
     return undefined;
@@ -65,6 +70,12 @@ export class CacheApiTier implements SharedTier {
   async putBody(bodyKey: string, body: StreamedBody): Promise<void> {
     await this.#cache.put(bodyUrl(bodyKey), new Response(streamOf(body), { headers: ENVELOPE_FIELDS }));
   }
+}
+
+/** Its answer, unless that is late. */
+function soon<T>(answer: Promise<T>): Promise<T> {
+  const late = () => Promise.reject(new Error("no answer in time"));
+  return within({ wait: waitByTimer }, PATIENCE_MS, answer, late);
 }
 
 /** The result, while nobody reads the body. */
