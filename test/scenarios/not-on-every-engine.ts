@@ -18,6 +18,11 @@ export const HANGS_UP: NotOnEveryEngine = {
   because: "the runtime does not tell a worker whether a connection was refused or has ended without an answer",
 };
 
+export const CLOUDFLARES_STATUSES: NotOnEveryEngine = {
+  on: ["runtime"],
+  because: "only Cloudflare's network answers in place of an origin that gives no answer",
+};
+
 export const SHARED_VIEWS: NotOnEveryEngine = {
   on: ["memory"],
   because: "the workers of a server ask their supervisor, and one worker of the runtime is one isolate",

@@ -1,4 +1,4 @@
-import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../ports/origin.ts";
+import type { Origin, OriginAnswer, OriginFailure, OriginRequest, OriginResponse } from "../ports/origin.ts";
 import type { Fields } from "../rules/fields/fields.ts";
 import { logsInConnection } from "../rules/identity/connection-login.ts";
 import { isSafeMethod } from "../rules/invalidation/safe-method.ts";
@@ -9,6 +9,11 @@ import { streamOf } from "./web-bodies.ts";
 /** Whoever takes nothing of a body for so long has left before its head: milliseconds. */
 const UNREAD_MS = 2_000;
 
+/** With these, Cloudflare's network answers in place of an origin that gives it no answer, or a broken one. */
+const NO_ANSWER = /^5(?:2[0-7]|30)$/;
+/** With this one, where it was asked and took too long. */
+const TOO_LATE = 524;
+
 /** The largest page that a worker may change as it sends it. */
 const MAX_CHANGED_BYTES = 8 * 1024 ** 2;
 
@@ -18,7 +23,7 @@ const MAX_CHANGED_BYTES = 8 * 1024 ** 2;
  *   the request, as `cache: "no-store"` would.
  * - It decodes bodies that are read. `encodeResponseBody: "manual"` keeps the bytes as they came.
  * - It returns an interim 1xx response as the final one, with the real response as its body. That counts as a failure.
- * - A refused or reset connection rejects.
+ * - A refused or reset connection rejects, or the network answers in the origin's place, with a status of its own.
  * - It keeps connections for other visitors, and ends none when asked to. So no visitor may log in to one.
  * - The body of an answer whose client has left before it is neither read nor cancelled.
  */
@@ -60,9 +65,10 @@ export class OriginFetch implements Origin {
         ? fetch(this.url + request.pathAndQuery, init)
         : this.#service.fetch(publicUrlOf(request) + request.pathAndQuery, init));
       if (response.status === 101) return { kind: "switched", connection: response };
-      if (response.status < 200 || response.status > 599) {
+      const because = this.#failureOf(response.status);
+      if (because !== null) {
         await response.body?.cancel();
-        return { kind: "failed", because: "bad-response", cause: `status ${response.status} as a final response` };
+        return { kind: "failed", because, cause: `status ${response.status} as a final response` };
       }
       const answered = fromWebResponse(response);
       if (this.#service !== null) sayFraming(answered.fields, this.#wholeBytes);
@@ -73,6 +79,13 @@ export class OriginFetch implements Origin {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Why a response with this status is no answer of the origin; `null` if it is one. */
+  #failureOf(status: number): OriginFailure["because"] | null {
+    if (status < 200 || status > 599) return "bad-response";
+    if (this.#service !== null || !NO_ANSWER.test(String(status))) return null;
+    return status === TOO_LATE ? "timed-out" : "unreachable";
   }
 }
 

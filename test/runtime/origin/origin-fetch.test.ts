@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Origin, OriginRequest } from "../../../worker/ports/origin.ts";
 import { streamOf } from "../../../worker/runtime/web-bodies.ts";
 
@@ -7,7 +7,7 @@ const { OriginFetch } = (await import(new URL("../../../worker/runtime/origin-fe
   readonly OriginFetch: new (
     url: string,
     timeoutMs: number,
-    service: object,
+    service: object | null,
     wholeBytes: number,
     tellsEnd: boolean,
   ) => Origin;
@@ -16,7 +16,10 @@ const { OriginFetch } = (await import(new URL("../../../worker/runtime/origin-fe
 const TIMEOUT_MS = 1000;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 /** Asks an origin that sends its head after so long, and its body after so long again. */
 function ask(headAfterMs: number, bodyAfterMs: number) {
@@ -41,7 +44,7 @@ function ask(headAfterMs: number, bodyAfterMs: number) {
   return getFrom(service);
 }
 
-function getFrom(service: object) {
+function getFrom(service: object | null) {
   const origin = new OriginFetch("http://origin.test", TIMEOUT_MS, service, 0, false);
   return origin.fetch({ method: "GET", pathAndQuery: "/a", fields: [], body: null } as unknown as OriginRequest);
 }
@@ -70,4 +73,23 @@ test("the length of a worker's page is passed on only if the page is too large t
     return answer.kind === "answered" && answer.response.fields.get("content-length");
   };
   expect([await told(5), await told(9 * 1024 ** 2)]).toEqual([null, String(9 * 1024 ** 2)]);
+});
+
+describe("an answer of", () => {
+  const answering = async (status: number) => new Response("error code", { status });
+
+  test.each([
+    [[520, 521, 522, 523, 525, 526, 527, 530], { kind: "failed", because: "unreachable" }],
+    [[524], { kind: "failed", because: "timed-out" }],
+    [[500, 502, 503, 504, 519, 528, 529, 531, 599], { kind: "answered" }],
+  ])("%j in the place of an origin with an address counts as %o", async (statuses, outcome) => {
+    for (const status of statuses) {
+      vi.stubGlobal("fetch", () => answering(status));
+      expect([status, await getFrom(null)]).toMatchObject([status, outcome]);
+    }
+  });
+
+  test("a worker in the origin's place is its own, whatever its status", async () => {
+    expect(await getFrom({ fetch: () => answering(522) })).toMatchObject({ kind: "answered" });
+  });
 });

@@ -15,6 +15,7 @@ export const rows: readonly ConformanceRow[] = [
       "invalidation/unknown-method",
       "invalidation/answer-is-lost",
       "invalidation/answer-is-late",
+      "invalidation/cloudflare-lost-the-answer",
       "invalidation-log/own-isolate-log-silent",
       "invalidation-log/old-page-until-lease-ends",
       "invalidation/any-spelling-of-url",

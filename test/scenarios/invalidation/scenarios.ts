@@ -1,5 +1,5 @@
 import type { Scenario, Step } from "../../engine/scenario.ts";
-import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
+import { CLOUDFLARES_STATUSES, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { ALL_DONE, ANEW, done, HOSTS, inGroups, onMobile, post, v1, v2 } from "./openings.ts";
 
@@ -237,6 +237,19 @@ export const scenarios: readonly Scenario[] = [
       ALL_DONE,
       { get: "/a", expect: { xCache: ANEW, body: "v2" } },
       { get: "/b", expect: { xCache: "HIT", body: "v1" } },
+    ],
+  },
+  {
+    id: "invalidation/cloudflare-lost-the-answer",
+    name: "an unsafe request that Cloudflare answers for the origin, by 524, invalidates its URL",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: CLOUDFLARES_STATUSES,
+    origin: { "/a": [v1, { status: 524, body: "error code: 524" }, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { send: { method: "POST", path: "/a", body: "x" }, expect: { status: 504 } },
+      ALL_DONE,
+      { get: "/a", expect: { xCache: ANEW, body: "v2" } },
     ],
   },
   {

@@ -33,6 +33,7 @@ export const rows: readonly ConformanceRow[] = [
       "stale-if-error/within-its-window",
       "stale-if-error/origin-hangs-up",
       "stale-if-error/origin-times-out",
+      "stale-if-error/cloudflare-answers-for-the-origin",
       "stale-if-error/allowed-by-site",
       "stale-if-error/not-for-stored-errors",
       "stale-if-error/origin-hangs-up-midway",

@@ -1,6 +1,6 @@
 import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import type { Scenario } from "../../engine/scenario.ts";
-import { WAITING_REQUESTS } from "../not-on-every-engine.ts";
+import { CLOUDFLARES_STATUSES, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { kept, NOT_FRESH, newer, RESET_ONCE, TIME_OUT } from "./openings.ts";
 
@@ -49,6 +49,21 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  {
+    id: "stale-if-error/cloudflare-answers-for-the-origin",
+    name: "a stale page replaces the 522 with which Cloudflare answers for an origin that it cannot reach",
+    source: "docs/http.md#stale-responses",
+    only: CLOUDFLARES_STATUSES,
+    site: { stale: { ifDisconnected: "30s" } },
+    origin: { "/a": [page("max-age=60"), { status: 522, body: "error code: 522" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      NOT_FRESH,
+      { get: "/a", expect: { status: 200, xCache: "STALE", body: "v1", cacheStatus: /"stale.ifDisconnected"/ } },
+      { advanceMs: 30_000 },
+      { get: "/a", expect: { status: 502, body: /cannot be reached/ } },
+    ],
+  },
   {
     id: "stale-if-error/within-its-window",
     name: "stale-if-error ends with its window, and does not apply while the page is fresh",
