@@ -30,6 +30,8 @@ export interface WranglerSettings {
   /** The hosts of its routes; `null` if it has none. A host may begin with a star. */
   readonly routedHosts: readonly string[] | null;
   readonly isOnWorkersDev: boolean;
+  /** Whether Cloudflare answers from its own cache in front of the worker. */
+  readonly isCached: boolean;
   readonly purgeLog: PurgeLogBinding | null;
   readonly migrations: readonly Migration[];
   /** What its worker exports, by name: wrangler's other way to create classes, which excludes migrations. */
@@ -43,6 +45,7 @@ interface ExportSettings {
   /** Default `created`. */
   readonly state?: string;
   readonly storage?: string;
+  readonly cache?: { readonly enabled: boolean };
 }
 
 interface PurgeLogBinding {
@@ -74,6 +77,7 @@ export async function readWranglerSettings(file: string, only: string | null): P
   const read = (environment: string | null): WranglerSettings & { readonly environments: readonly string[] } => {
     // Without `env` it would be the environment that the variable CLOUDFLARE_ENV names.
     const config = readConfig({ config: file, env: environment ?? "" }, { hideWarnings: true });
+    const exports: WranglerSettings["exports"] = config.exports ?? {}; // older versions of wrangler do not have it
     const routes = [...(config.routes ?? []), ...(config.route === undefined ? [] : [config.route])];
     return {
       environment,
@@ -97,9 +101,10 @@ export async function readWranglerSettings(file: string, only: string | null): P
           ? null
           : routes.map((route) => hostOfRoute(typeof route === "string" ? route : route.pattern)),
       isOnWorkersDev: config.workers_dev ?? routes.length === 0,
+      isCached: exports.default?.cache?.enabled ?? config.cache?.enabled ?? false,
       purgeLog: config.durable_objects.bindings.find((each: { name: string }) => each.name === "PURGE_LOG") ?? null,
       migrations: config.migrations,
-      exports: config.exports ?? {}, // older versions of wrangler do not have it
+      exports,
       replacedBy: replacedBy(file),
       environments: config.definedEnvironments ?? [],
     };
@@ -157,6 +162,10 @@ export function wranglerFindings(
       : '"routes": [{ "pattern": "www.example.com", "custom_domain": true }]';
     const words = "there are no routes, so the worker is on workers.dev, where the Cache API stores nothing.";
     findings.push(warning(where, `${words} Name your domain: ${line}.`));
+  }
+  if (settings.isCached) {
+    const words = "cache.enabled puts Workers Cache before the edge, which goes on with old pages after a purge";
+    findings.push(problem(where, `${words}, and does not know whose they are. Remove it.`));
   }
   if (settings.vars.TIDEMARK_TOKEN !== undefined) {
     const words =

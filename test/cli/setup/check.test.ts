@@ -304,6 +304,11 @@ describe("a problem is found", { tags: ["deep"] }, () => {
       says: /wrangler\.toml: there is no compatibility_date/,
     },
     {
+      name: "a cache of Cloudflare's before the edge",
+      change: ["wrangler.toml", "[build]", "[cache]\nenabled = true\n\n[build]"],
+      says: /wrangler\.toml: cache\.enabled puts Workers Cache before the edge/,
+    },
+    {
       name: "a missing purge log",
       change: ["wrangler.toml", LOG_BINDING, ""],
       says: /there is no binding PURGE_LOG.*class_name = "PurgeLog".*new_sqlite_classes/s,

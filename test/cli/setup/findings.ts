@@ -38,6 +38,7 @@ const SETTINGS: WranglerSettings = {
   services: [],
   routedHosts: ["www.example.com"],
   isOnWorkersDev: false,
+  isCached: false,
   purgeLog: { class_name: "PurgeLog" },
   migrations: [{ new_sqlite_classes: ["PurgeLog"] }],
   exports: {},
@@ -81,6 +82,11 @@ export const findingCases: readonly FindingCase[] = [
     finds: [
       /^problem {2}wrangler\.toml: .* dist\/server\/wrangler\.json instead, .* wrangler\.edge\.toml, .* --config/,
     ],
+  },
+  {
+    name: "a cache of Cloudflare's before the edge",
+    settings: { isCached: true },
+    finds: [/^problem {2}wrangler\.toml: cache\.enabled puts Workers Cache before the edge, .* Remove it\.$/],
   },
   {
     name: "no binding",

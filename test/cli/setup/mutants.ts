@@ -9,6 +9,12 @@ export const mutants: Mutants = {
       by: "if (purgeLog === null) return []; if (purgeLog === null) {",
       foundBy: "check: no binding",
     },
+    "a cache before the edge is nothing to tell of": {
+      in: "wranglerFindings",
+      replace: "if (settings.isCached) {",
+      by: "if (settings.isCached && settings.environment !== null) {",
+      foundBy: "check: a cache of Cloudflare's before the edge",
+    },
     "an environment is told to add the lines of the top level": {
       in: "purgeLogFindings",
       replace: "environment === null ? PURGE_LOG_TOML : linesOfEnvironment(environment)",
