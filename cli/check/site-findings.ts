@@ -28,7 +28,8 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
     const words = `the origin is the service ${service}, but there is no binding of that name`;
     findings.push(problem(where, `${words}: ${addService(service)}.`));
   }
-  if (/^(?:localhost|127\..*|\[::1\]|.*\.localhost)$/.test(new URL(review.originUrl).hostname)) {
+  // Nor does Cloudflare send a worker's requests to an address of another machine.
+  if (/^(?:localhost|[\d.]+|\[.*\]|.*\.localhost)$/.test(new URL(review.originUrl).hostname)) {
     const words = `the origin is ${review.originUrl}, which a deployed edge cannot reach`;
     findings.push(
       warning(where, `${words}. Name an origin that it can reach, or set TIDEMARK_ORIGIN where it is deployed.`),

@@ -314,12 +314,20 @@ export const findingCases: readonly FindingCase[] = [
     review: { slow: [{ place: "routes[1].match", expression: "/((a+)+)" }] },
     finds: [/^warning {2}worker\.ts, routes\[1\]\.match: \/\(\(a\+\)\+\) may take exponential time/],
   },
-  ...["http://localhost:8000", "https://127.0.0.1", "http://[::1]:80", "http://shop.localhost"].map((originUrl) => ({
+  ...[
+    "http://localhost:8000",
+    "https://127.0.0.1",
+    "http://[::1]:80",
+    "http://shop.localhost",
+    "http://203.0.113.7:8000",
+    "https://[2001:db8::7]",
+  ].map((originUrl) => ({
     name: `the origin ${originUrl}`,
     review: { originUrl },
     finds: [/^warning {2}wrangler\.toml: the origin is .*, which a deployed edge cannot reach/],
   })),
   { name: "an origin with localhost in its name", review: { originUrl: "https://localhost.example.com" }, finds: [] },
+  { name: "an origin with an address in its name", review: { originUrl: "https://203.0.113.7.example" }, finds: [] },
   { name: "no host", review: { namesHosts: false, hosts: null }, finds: [/^problem .*no public host is named/] },
   { name: "any host", review: { hosts: null }, finds: [/^warning .*TIDEMARK_HOSTS is "\*"/] },
   {
