@@ -28,12 +28,17 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
     const words = `the origin is the service ${service}, but there is no binding of that name`;
     findings.push(problem(where, `${words}: ${addService(service)}.`));
   }
+  const { hostname, port } = new URL(review.originUrl);
   // Nor does Cloudflare send a worker's requests to an address of another machine.
-  if (/^(?:localhost|[\d.]+|\[.*\]|.*\.localhost)$/.test(new URL(review.originUrl).hostname)) {
+  if (/^(?:localhost|[\d.]+|\[.*\]|.*\.localhost)$/.test(hostname)) {
     const words = `the origin is ${review.originUrl}, which a deployed edge cannot reach`;
     findings.push(
       warning(where, `${words}. Name an origin that it can reach, or set TIDEMARK_ORIGIN where it is deployed.`),
     );
+  } else if (port !== "" && ignoresPorts(settings)) {
+    const words = `the origin is ${review.originUrl}, but a deployed edge ignores its port`;
+    const how = `Write compatibility_date ${PORTS_SINCE} or later, and no flag ignore_custom_ports.`;
+    findings.push(problem(where, `${words}. ${how}`));
   }
   for (const host of settings.routedHosts ?? []) {
     if (review.hosts === null || host.startsWith("*") || review.hosts.includes(host)) continue;
@@ -41,4 +46,12 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
     findings.push(problem(where, `${words}. Add it to hosts, or remove it from routes.`));
   }
   return findings;
+}
+
+/** The first date from which a worker's requests go to the port that they name. */
+const PORTS_SINCE = "2024-09-02";
+
+function ignoresPorts({ compatibilityDate = PORTS_SINCE, compatibilityFlags }: WranglerSettings): boolean {
+  if (compatibilityDate >= PORTS_SINCE) return compatibilityFlags.includes("ignore_custom_ports");
+  return !compatibilityFlags.includes("allow_custom_ports");
 }

@@ -328,6 +328,24 @@ export const findingCases: readonly FindingCase[] = [
   })),
   { name: "an origin with localhost in its name", review: { originUrl: "https://localhost.example.com" }, finds: [] },
   { name: "an origin with an address in its name", review: { originUrl: "https://203.0.113.7.example" }, finds: [] },
+  ...[
+    { compatibilityDate: "2024-09-01" },
+    { compatibilityDate: "2024-09-02", compatibilityFlags: ["ignore_custom_ports"] },
+  ].map((settings) => ({
+    name: `an origin with a port that Workers ignore: ${JSON.stringify(settings)}`,
+    settings,
+    review: { originUrl: "https://origin.example.com:8443" },
+    finds: [/^problem {2}wrangler\.toml: the origin is https:\/\/origin\.example\.com:8443, .* ignores its port/],
+  })),
+  ...[
+    { compatibilityDate: "2024-09-02" },
+    { compatibilityDate: "2024-09-01", compatibilityFlags: ["allow_custom_ports"] },
+  ].map((settings) => ({
+    name: `an origin with a port: ${JSON.stringify(settings)}`,
+    settings,
+    review: { originUrl: "https://origin.example.com:8443" },
+    finds: [],
+  })),
   { name: "no host", review: { namesHosts: false, hosts: null }, finds: [/^problem .*no public host is named/] },
   { name: "any host", review: { hosts: null }, finds: [/^warning .*TIDEMARK_HOSTS is "\*"/] },
   {

@@ -222,7 +222,7 @@ export const mutants: Mutants = {
     },
     "nobody is warned of an origin on this machine": {
       in: "siteFindings",
-      replace: ".test(new URL(review.originUrl).hostname)",
+      replace: ".test(hostname)",
       by: ".test(review.originUrl)",
       foundBy: "check: the origin http://localhost:8000",
     },
