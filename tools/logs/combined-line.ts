@@ -90,8 +90,11 @@ function clientIn(line: string, bracket: number): string {
 /** The only word between the time and the request, if it is a host name. */
 const HOST_AFTER_TIME = /\] ((?:[\w-]+\.)+[a-z][\w-]*)(?::(?:80|443))? $/i;
 
-/** The visitor in X-Forwarded-For, before the address of a balancer. A virtual host with such a name has its port. */
-const FORWARDED = /^(?:-|(?:\d+\.){3}\d+|[\da-f]*:[\da-f]*:[\da-f:.]*)$/i;
+/** A host and perhaps its port. Docker and Kubernetes write times and names of pods in front, which have other marks. */
+const HOST = /^(?:[^:/[\]]+|\[[\da-f:.]+\])(?::\d+)?$/i;
+
+/** Visitors in X-Forwarded-For, before the address of a balancer. A virtual host with such a name has its port. */
+const FORWARDED = /^(?:-|(?:\d+\.){3}\d+)$/;
 
 /**
  * `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. Some write the host after
@@ -109,7 +112,11 @@ function readHost(line: string, bracket: number, requestStart: number, into: { h
   // An address of X-Forwarded-For that is followed by another.
   if (line.charCodeAt(firstEnd - 1) === COMMA) return;
   const first = line.slice(0, firstEnd);
-  if (!FORWARDED.test(first)) into.host = first.toLowerCase().replace(/:(?:80|443)$/, "");
+  if (isHost(first)) into.host = first.toLowerCase().replace(/:(?:80|443)$/, "");
+}
+
+function isHost(word: string): boolean {
+  return HOST.test(word) && !FORWARDED.test(word);
 }
 
 /** The next quote that is not escaped; -1 if there is none. */

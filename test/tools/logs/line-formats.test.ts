@@ -82,6 +82,11 @@ describe("a line of", () => {
       lines: [`192.0.2.1:8080 192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
       expect: { ...page, host: "192.0.2.1:8080", client: "192.0.2.7" },
     },
+    ...["2026-10-10T13:55:36.123456789Z", "2026-10-10T15:55:36+02:00", "[pod/web-6c9d/nginx]"].map((prefix) => ({
+      name: `nginx behind ${prefix}, which Docker or Kubernetes wrote, and which is no host`,
+      lines: [`${prefix} 192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "", client: "192.0.2.7" },
+    })),
     {
       name: "nginx with $host between the time and the request",
       lines: [
