@@ -46,8 +46,8 @@ export function combinedParser(): LineParser {
     const status = threeDigits(line, statusStart);
     if (status < 100) return "broken";
     into.status = status;
-    readHost(line, bracket, requestStart, into);
     into.client = clientIn(line, bracket);
+    readHost(line, bracket, requestStart, into);
     readRequestLine(line.slice(requestStart + 1, requestEnd), into);
     let index = statusStart + 4;
     let bytes = 0;
@@ -97,10 +97,10 @@ const HOST = /^(?:[^:/[\]]+|\[[\da-f:.]+\])(?::\d+)?$/i;
 const FORWARDED = /^(?:-|(?:\d+\.){3}\d+)$/;
 
 /**
- * `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. Some write the host after
- * the time, instead.
+ * `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. lighttpd has no such dash,
+ * and the host after the visitor: `192.0.2.7 www.example.com - [`. Some write the host after the time, instead.
  */
-function readHost(line: string, bracket: number, requestStart: number, into: { host: string }): void {
+function readHost(line: string, bracket: number, requestStart: number, into: LoggedRequest): void {
   const timeEnd = bracket + TIME_LENGTH;
   if (requestStart > timeEnd + 3) {
     into.host = HOST_AFTER_TIME.exec(line.slice(timeEnd, requestStart))?.[1]?.toLowerCase() ?? "";
@@ -112,11 +112,22 @@ function readHost(line: string, bracket: number, requestStart: number, into: { h
   // An address of X-Forwarded-For that is followed by another.
   if (line.charCodeAt(firstEnd - 1) === COMMA) return;
   const first = line.slice(0, firstEnd);
-  if (isHost(first)) into.host = first.toLowerCase().replace(/:(?:80|443)$/, "");
+  if (isHost(first)) {
+    into.host = withoutUsualPort(first);
+    return;
+  }
+  const second = line.slice(firstEnd + 1, secondEnd);
+  if (bracket !== secondEnd + 3 || !isHost(second)) return;
+  into.host = withoutUsualPort(second);
+  into.client = knownClient(first);
 }
 
 function isHost(word: string): boolean {
   return HOST.test(word) && !FORWARDED.test(word);
+}
+
+function withoutUsualPort(host: string): string {
+  return host.toLowerCase().replace(/:(?:80|443)$/, "");
 }
 
 /** The next quote that is not escaped; -1 if there is none. */

@@ -88,6 +88,16 @@ describe("a line of", () => {
       expect: { ...page, host: "", client: "192.0.2.7" },
     })),
     {
+      name: "lighttpd, which has the host behind the visitor",
+      lines: [`192.0.2.7 WWW.example.com:80 - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
+    },
+    {
+      name: "lighttpd, of a visitor with IPv6 and a local host",
+      lines: [`2001:db8::7 shop:8080 - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "shop:8080", client: "2001:db8::7" },
+    },
+    {
       name: "nginx with $host between the time and the request",
       lines: [
         `192.0.2.7 - - ${TIME} WWW.example.com "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`,
