@@ -114,6 +114,16 @@ describe("tidemark report", () => {
     expect(words).toContain("20 lines are the edge's own answers, and were not replayed.");
   });
 
+  test("says how many lines remove pages, and takes them for no requests", async () => {
+    const line = (method: string) => `192.0.2.7 - - [05/Oct/2026:00:00:00 +0000] "${method} / HTTP/1.1" 200 9\n`;
+    const visitAndPurge = line("GET") + line("PURGE");
+    const { stdout: report } = await run(["report", "-"], visitAndPurge);
+    expect(report).toMatch(/^1 request in /);
+    expect(report).toContain("Not counted as requests: 1 call of PURGE or BAN.");
+    const { stdout: replay } = await run(["replay", "-"], visitAndPurge + line("BAN"));
+    expect(replay).toContain("Replayed, but not counted as requests: 2 calls of PURGE or BAN.");
+  });
+
   test("tells that lines without hosts are taken for one site's, and takes those with hosts apart", async () => {
     const line = (host: string) => `192.0.2.7 - - [05/Oct/2026:00:00:00 +0000] ${host}"GET / HTTP/1.1" 200 9\n`;
     const { stdout: ofOne } = await run(["report", "-"], line("") + line(""));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_SETTINGS, TrafficAnalysis } from "../../tools/counting/traffic-analysis.ts";
 import { noCounts } from "../../tools/logs/log-file.ts";
-import { LoggedRequest } from "../../tools/logs/logged-request.ts";
+import { isPurge, LoggedRequest } from "../../tools/logs/logged-request.ts";
 import { ReplayedEdge } from "../../tools/replay/replayed-edge.ts";
 import type { AccessReport } from "../../tools/report/access-report.ts";
 import { analyseLogs } from "../../tools/report/analyse-logs.ts";
@@ -48,7 +48,7 @@ async function predictAndReplay(
   const site = await siteOf(report);
   for (const each of requests()) {
     edge ??= new ReplayedEdge({ site, startAt: each.at, cacheControl: null, memoryBytes });
-    await edge.play(logged(each, request));
+    await (isPurge(each) ? edge.purge(logged(each, request)) : edge.play(logged(each, request)));
   }
   return { report, replay: edge!.counts };
 }
@@ -90,6 +90,20 @@ describe("the predicted hit ratio", () => {
       expect(replay.originRequests).toBe(replay.requests - replay.hits);
     },
   );
+
+  test.each(["PURGE", "BAN"])("is that of the edge where a site removes its pages by %s", async (method) => {
+    const page = { method: "GET", target: "/blog/a?b", status: 200, bytes: 5_000, agent: "Firefox" };
+    const calls = [{}, {}, { method }, { method, status: 405 }, {}, { method, host: "a@[", target: "/blog/c" }, {}];
+    const requests = Array.from({ length: 350 }, (_none, second) => ({
+      ...page,
+      at: 1_000 * second,
+      ...calls[second % calls.length],
+    }));
+    const { report, replay } = await predictAndReplay(() => requests);
+    expect(report.requests).toMatchObject({ all: 200, purges: 150, unsafe: 0 });
+    expect(replay).toMatchObject({ requests: 200, hits: 149, failures: 0, answers: { HIT: 149, MISS: 51 } });
+    expect([report.prediction.hits, report.routes]).toMatchObject([149, [{ path: "/blog", passBecause: null }]]);
+  });
 
   test("by memory is within a point of the edge with that memory alone", async () => {
     const { report, replay } = await predictAndReplay(

@@ -1,4 +1,4 @@
-import { type LoggedRequest, UNKNOWN_STATUS } from "../logs/logged-request.ts";
+import { isPurge, type LoggedRequest, mayHaveSucceeded, UNKNOWN_STATUS } from "../logs/logged-request.ts";
 import { ownText } from "../logs/own-text.ts";
 import { type Budget, type BudgetOutcome, BudgetTrial, type Miss } from "./budget-trial.ts";
 import { hashKey } from "./key-hash.ts";
@@ -75,6 +75,8 @@ export class TrafficAnalysis {
   requests = 0;
   unsafe = 0;
   notHttp = 0;
+  /** Calls that remove a page from a cache. They are no requests. */
+  purges = 0;
   /** Requests that the edge would refuse for their spelling. */
   refused = 0;
   bytes = 0;
@@ -108,6 +110,10 @@ export class TrafficAnalysis {
   }
 
   take(request: LoggedRequest): void {
+    if (isPurge(request)) {
+      this.#takePurge(request);
+      return;
+    }
     this.requests++;
     this.bytes += request.bytes;
     this.#noteTime(request.at);
@@ -186,6 +192,12 @@ export class TrafficAnalysis {
     if (keyed === null) return;
     this.#budgetTrial?.take(missOf(request, 1));
     if (isUnsafe && mayHaveSucceeded(request.status)) this.#invalidate(request, keyed);
+  }
+
+  #takePurge(request: LoggedRequest): void {
+    this.purges++;
+    const keyed = keyedTarget(request.target);
+    if (keyed !== null && mayHaveSucceeded(request.status)) this.#invalidate(request, keyed);
   }
 
   /**
@@ -311,8 +323,3 @@ function missOf({ at, client, tookMs, cacheStatus, status }: LoggedRequest, weig
 
 /** The other methods that change nothing: a browser's preflights, for example. RFC 9110 §9.2.1. */
 const SAFE: ReadonlySet<string> = new Set(["OPTIONS", "TRACE"]);
-
-/** Whether an unsafe request with this status may have changed what is stored. RFC 9111 §4.4. */
-function mayHaveSucceeded(status: number): boolean {
-  return status === UNKNOWN_STATUS || (status >= 200 && status < 400);
-}

@@ -56,6 +56,16 @@ export class LoggedRequest {
   }
 }
 
+/** Whether a site removed a page from its cache. The cache answers that itself, whatever the page is. */
+export function isPurge({ method }: Pick<LoggedRequest, "method">): boolean {
+  return method === "PURGE" || method === "BAN";
+}
+
+/** Whether an unsafe request with this status may have changed what is stored. RFC 9111 §4.4. */
+export function mayHaveSucceeded(status: number): boolean {
+  return status === UNKNOWN_STATUS || (status >= 200 && status < 400);
+}
+
 /**
  * The result of reading a line. A comment, an empty line, and a line that is not about a visitor's request say nothing.
  * An edge's own answer to a request that is none of the site's, like one for an unknown host, is `own`.

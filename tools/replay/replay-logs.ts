@@ -1,6 +1,6 @@
 import { compileSite, loadSite, type Site } from "#tidemark/internal";
 import { bytesOf, type ReadCounts } from "../logs/log-file.ts";
-import type { LoggedRequest } from "../logs/logged-request.ts";
+import { isPurge, type LoggedRequest } from "../logs/logged-request.ts";
 import { readLogs } from "../logs/read-logs.ts";
 import type { ReplayedRequest } from "./logged-origin.ts";
 import { oneInFor, PageSample, type SampledMisses } from "./page-sample.ts";
@@ -36,6 +36,8 @@ export interface ReplayReport {
   readonly cacheControl: string | null;
   /** Lines that are not about HTTP requests. They are not replayed. */
   readonly notHttp: number;
+  /** Calls of PURGE or BAN. Each edge purges their pages, and does not count them as requests. */
+  readonly purges: number;
   readonly interrupted: boolean;
   /** The size of the memory cache; `null` if there was room for every page. */
   readonly memoryBytes: number | null;
@@ -79,6 +81,7 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
   let edges: readonly PlayedEdge[] = [];
   let batch: ReplayedRequest[] = [];
   let notHttp = 0;
+  let purges = 0;
   const play = async () => {
     const requests = batch;
     batch = [];
@@ -90,14 +93,21 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
         misses: taken.counted(),
       }));
     }
-    for (const request of requests)
-      for (const { edge, misses } of edges) misses.count(request, await edge.play(request));
+    for (const request of requests) {
+      for (const { edge, misses } of edges) {
+        if (isPurge(request)) await edge.purge(request);
+        else misses.count(request, await edge.play(request));
+      }
+    }
   };
   const counts = await readLogs({
     files,
     take: (request) => {
       if (request.method === "") notHttp++;
-      else if (taken.takes(request)) batch.push(copyOf(request));
+      else if (isPurge(request)) {
+        purges++;
+        batch.push(copyOf(request));
+      } else if (taken.takes(request)) batch.push(copyOf(request));
     },
     between: play,
     ...(signal && { signal }),
@@ -109,6 +119,7 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
     logs: { files, lines, broken, own, outOfOrder, late, cutOff },
     cacheControl,
     notHttp,
+    purges,
     interrupted: signal?.aborted ?? false,
     memoryBytes: options.memoryBytes,
     oneIn: taken.oneIn,

@@ -20,7 +20,7 @@ function sampleNotes({ memoryBytes, oneIn, left, edges }: ReplayReport): readonl
 
 /** The replay for a terminal: a column for each config. */
 export function replayText(report: ReplayReport): string {
-  const { logs, cacheControl, notHttp, interrupted, oneIn, edges } = report;
+  const { logs, cacheControl, notHttp, purges, interrupted, oneIn, edges } = report;
   const bold = (text: string) => styleText("bold", text, { stream: process.stdout });
   const notes = [
     ...(interrupted ? ["Reading was interrupted; this report covers the lines until then."] : []),
@@ -28,6 +28,7 @@ export function replayText(report: ReplayReport): string {
       ? []
       : [`${whole(logs.broken)} of ${whole(logs.lines)} lines could not be read, and were not replayed.`]),
     ...(notHttp === 0 ? [] : [`${whole(notHttp)} lines are not about HTTP requests, and were not replayed.`]),
+    ...(purges === 0 ? [] : [`Replayed, but not counted as requests: ${counted(purges, "call")} of PURGE or BAN.`]),
     ...(logs.own === 0
       ? []
       : [`${counted(logs.own, "line is", "lines are")} the edge's own answers, and were not replayed.`]),

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import {
   Counters,
+  canonicalUrl,
   type EdgeAnswer,
   type EdgeEvent,
   Fields,
@@ -14,6 +15,7 @@ import {
   startIsolate,
   toWebRequest,
 } from "#tidemark/internal";
+import { mayHaveSucceeded } from "../logs/logged-request.ts";
 import { LoggedOrigin, type ReplayedRequest } from "./logged-origin.ts";
 import { ReplayTier } from "./replay-tier.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -105,7 +107,8 @@ export class ReplayedEdge {
         bodies: { ...nodeBodies, read: nodeBodies.readThrough },
         control: (...of) => startControl(...of, toWebRequest),
         fingerprint: async (text) => text,
-        tokens: { check: async () => ({ kind: "refused", because: "no-tokens" }) },
+        // Only the replay itself calls the control plane, to purge.
+        tokens: { check: async () => ({ kind: "allowed", name: "replay" }) },
         reporter: this.#reporter,
       },
     );
@@ -118,16 +121,29 @@ export class ReplayedEdge {
     this.#clock.goTo(request.at);
     this.#origin.current = request;
     this.#requests++;
-    const url = `https://${request.host === "" ? HOST : request.host}${request.target}`;
     const answer = this.#isolate.fetch({
       request: clientRequest(request),
-      url,
+      url: urlOf(request),
       background: { run: (work) => this.#watch(work) },
       clientAddress: null,
     });
     const name = await this.#receive(answer instanceof Promise ? await answer : answer);
     if (this.#working > 0) await macrotask();
     return name === "HIT" || name === "STALE" || name === "UPDATING";
+  }
+
+  /** Purges the page of a call that did so when it was logged, in the one way that every site knows. */
+  async purge(request: ReplayedRequest): Promise<void> {
+    const url = urlOf(request);
+    if (!mayHaveSucceeded(request.status) || canonicalUrl(url).kind === "refused") return;
+    this.#clock.goTo(request.at);
+    const answer = await this.#isolate.fetch({
+      request: { method: "PURGE", headers: new Fields(), body: null, bodyUsed: false },
+      url,
+      background: { run: (work) => this.#watch(work) },
+      clientAddress: null,
+    });
+    if (answer instanceof Response) await answer.body?.cancel();
   }
 
   get counts(): ReplayCounts {
@@ -172,6 +188,10 @@ export class ReplayedEdge {
     for (let piece = await reader.next(); piece !== null; piece = await reader.next()) this.#bytes += piece.length;
     return name;
   }
+}
+
+function urlOf({ host, target }: ReplayedRequest): string {
+  return `https://${host === "" ? HOST : host}${target}`;
 }
 
 /** By then, all work that does not wait for time is done. */

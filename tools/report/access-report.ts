@@ -66,6 +66,8 @@ export interface Totals {
   readonly unsafe: number;
   /** Lines that are not about HTTP requests. */
   readonly notHttp: number;
+  /** Calls that remove a page from a cache, which are not among the requests. */
+  readonly purges: number;
   readonly bytes: number;
   readonly byCrawlers: number;
   readonly byStatus: Readonly<Record<string, number>>;

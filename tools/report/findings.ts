@@ -88,6 +88,7 @@ function warningsOf({ logs, requests }: AccessReport): string[] {
     ...(requests.notHttp === 0
       ? []
       : [`${counted(requests.notHttp, "line")} ${requests.notHttp === 1 ? "is" : "are"} not about an HTTP request.`]),
+    ...(requests.purges === 0 ? [] : [`Not counted as requests: ${counted(requests.purges, "call")} of PURGE or BAN.`]),
     ...(logs.own === 0 ? [] : [`${counted(logs.own, "answer")} of the edge itself, like host-unknown, do not count.`]),
     ...orderNotes(logs),
     ...logs.cutOff.map((file) => `${file} is cut off; the readable part counts.`),

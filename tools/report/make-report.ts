@@ -70,6 +70,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
       readable: requests - analysis.notHttp - analysis.unsafe,
       unsafe: analysis.unsafe,
       notHttp: analysis.notHttp,
+      purges: analysis.purges,
       bytes: analysis.bytes,
       byCrawlers: analysis.crawlers,
       byStatus: Object.fromEntries(
