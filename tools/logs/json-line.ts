@@ -71,6 +71,9 @@ const TIMES_TAKEN: readonly (readonly [name: string, unit: number])[] = [
   ["ms", 1],
 ];
 
+/** `host` is also a usual name for the visitor's address, like Apache's `%h`. */
+const ADDRESS = /^(?:(?:\d+\.){3}\d+|[\da-f]*:[\da-f]*:[\da-f:.]*)$/;
+
 /** One JSON object a line: nginx with `escape=json`, Cloudflare Logpush, Caddy, Traefik, Fastly, `tidemark serve`. */
 export function jsonParser(): LineParser {
   const time = new LogTime();
@@ -87,6 +90,10 @@ export function jsonParser(): LineParser {
     into.userAgent = text(first(values, NAMES.userAgent)) || text(userAgentField(inner));
     into.host = text(first(inner, NAMES.host)).toLowerCase();
     into.client = clientOf(text(first(inner, NAMES.client)));
+    if (into.client === "" && ADDRESS.test(into.host)) {
+      into.client = into.host;
+      into.host = "";
+    }
     // Caddy's duration has a name that others use with other units.
     into.tookMs = inner === values ? tookMs(values) : inUnit(values.duration, 1000);
     into.cacheStatus = cacheWord(text(first(values, NAMES.cacheStatus)).toUpperCase());

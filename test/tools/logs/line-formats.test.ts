@@ -199,6 +199,20 @@ describe("a line of", () => {
       ],
       expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
     },
+    ...["192.0.2.7", "2001:db8::7"].map((client) => ({
+      name: `JSON in which the host is the visitor's, ${client}`,
+      lines: [
+        `{"time":"2026-10-10T15:55:36+02:00","host":"${client}","method":"GET","uri":"/a?q=x","status":"200","bytes":"2326"}`,
+      ],
+      expect: { ...page, host: "", client },
+    })),
+    {
+      name: "JSON with a site that is asked for by its address",
+      lines: [
+        '{"time":"2026-10-10T15:55:36+02:00","remote_addr":"192.0.2.7","host":"192.0.2.1","method":"GET","uri":"/a?q=x","status":"200","bytes":"2326"}',
+      ],
+      expect: { ...page, host: "192.0.2.1", client: "192.0.2.7" },
+    },
     {
       name: "Apache as JSON, with %U as the request, and %q, which begins with its question mark",
       lines: [
