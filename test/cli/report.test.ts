@@ -114,6 +114,12 @@ describe("tidemark report", () => {
     expect(words).toContain("20 lines are the edge's own answers, and were not replayed.");
   });
 
+  test("tells that lines lack hosts, although a visitor who looked for an open proxy named one", async () => {
+    const line = (url: string) => `192.0.2.7 - - [05/Oct/2026:00:00:00 +0000] "GET ${url} HTTP/1.1" 200 9\n`;
+    const { stdout } = await run(["report", "-"], line("/a") + line("http://proxy.example/") + line("/b"));
+    expect(stdout).toContain("The lines name no host, so the same path of several hosts counts as one page.");
+  });
+
   test("says how many lines remove pages, and takes them for no requests", async () => {
     const line = (method: string) => `192.0.2.7 - - [05/Oct/2026:00:00:00 +0000] "${method} / HTTP/1.1" 200 9\n`;
     const visitAndPurge = line("GET") + line("PURGE");

@@ -29,8 +29,8 @@ export interface ReadCounts {
   broken: number;
   /** The edge's own answers, which no origin and no cache would have got. */
   own: number;
-  /** Whether some line names a host. */
-  hasHosts: boolean;
+  /** Requests whose lines name a host. */
+  withHost: number;
   /** The first broken lines, with their places. */
   readonly examples: { readonly file: string; readonly line: number; readonly text: string }[];
   /** Lines that are older than an earlier one, and how many of these came too late to be sorted: see `TimeOrder`. */
@@ -42,7 +42,7 @@ export interface ReadCounts {
 
 /** Nothing has been read yet. */
 export function noCounts(): ReadCounts {
-  return { bytes: 0, lines: 0, broken: 0, own: 0, hasHosts: false, examples: [], outOfOrder: 0, late: 0, cutOff: [] };
+  return { bytes: 0, lines: 0, broken: 0, own: 0, withHost: 0, examples: [], outOfOrder: 0, late: 0, cutOff: [] };
 }
 
 const MAX_EXAMPLES = 3;
@@ -101,7 +101,7 @@ export class LogFile {
       if (kind === "nothing") continue;
       this.#counts.lines++;
       if (kind === "request" && this.#isPossible(this.request.at)) {
-        if (this.request.host !== "") this.#counts.hasHosts = true;
+        if (this.request.host !== "") this.#counts.withHost++;
         return true;
       }
       if (kind === "own") this.#counts.own++;

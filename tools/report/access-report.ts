@@ -13,7 +13,10 @@ export interface AccessReport {
     readonly broken: number;
     /** Answers of the edge that wrote the log, to requests that are none of the site's. They do not count. */
     readonly own: number;
-    /** True if no line names a host, so that pages of several hosts count as one. */
+    /**
+     * True if most lines name no host, so that pages of several hosts count as one. Those who look for an open proxy
+     * name one in any log.
+     */
     readonly lacksHosts: boolean;
     readonly examples: readonly { readonly file: string; readonly line: number; readonly text: string }[];
     readonly cutOff: readonly string[];

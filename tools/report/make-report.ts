@@ -56,7 +56,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
       lines: counts.lines,
       broken: counts.broken,
       own: counts.own,
-      lacksHosts: requests > 0 && !counts.hasHosts,
+      lacksHosts: counts.withHost * 2 < counts.lines - counts.broken - counts.own,
       examples: counts.examples,
       cutOff: counts.cutOff,
       outOfOrder: counts.outOfOrder,
