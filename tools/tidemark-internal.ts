@@ -44,11 +44,12 @@ export { mayTakeExponentialTime } from "../worker/site/exponential-time.ts";
 export { SiteError } from "../worker/site/site-error.ts";
 export type { RouteInput, SiteInput } from "../worker/site/site-input.ts";
 
-// `report` counts pages by the edge's own keys, and tries memories with its own eviction.
+// `report` counts pages by the edge's own keys, tries memories with its own eviction, and shows no URL with a secret.
 
 export { canonicalUrl } from "../worker/rules/key/canonical-url.ts";
 export { matchesAnyName } from "../worker/rules/key/name-pattern.ts";
 export { canonicalQuery, TRACKING_PARAMETERS } from "../worker/rules/key/query.ts";
+export { shownUrl } from "../worker/rules/request/shown-url.ts";
 export { EvictingMap } from "../worker/store/evicting-map.ts";
 export { LARGEST_SHARE } from "../worker/store/memory-tier.ts";
 

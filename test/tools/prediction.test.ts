@@ -359,6 +359,12 @@ describe("a report", () => {
     expect(makeReport(analysis, NOTHING_ELSE).cost.fitsFreePlan).toBe(fits);
   });
 
+  test("names no URL with a secret, although it is requested often", () => {
+    const targets = ["/a?page=2", "/feed?access_token=c2VjcmV0", "/shop;jsessionid=0A1B2C"];
+    const { warm } = reportOn(Array.from({ length: 60 }, (_none, place) => ({ target: targets[place % 3]! })));
+    expect(warm).toEqual([{ url: "/a?page=2", requests: 20 }]);
+  });
+
   test("writes empty the cache without key rules, too, and nothing that is left to the origin is warmed", () => {
     const analysis = new TrafficAnalysis();
     const request = new LoggedRequest();

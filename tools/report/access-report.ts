@@ -48,7 +48,7 @@ export interface AccessReport {
   readonly parameters: readonly ParameterReport[];
   /** Visitors' searches by the length of the query; `null` if the log has no search parameter. */
   readonly searches: SearchReport | null;
-  /** The pages that are requested most often. */
+  /** The pages that are requested most often, without those whose URLs have a secret. */
   readonly warm: readonly { readonly url: string; readonly requests: number }[];
   /** The results that a cache wrote into the log; `null` if none did. */
   readonly loggedCache: { readonly requests: number; readonly hitRatio: number } | null;

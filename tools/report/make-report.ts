@@ -1,3 +1,4 @@
+import { shownUrl } from "#tidemark/internal";
 import { firstSegment, MIN_ROUTE_SHARE, passReason, RouteCounts } from "../counting/route-counts.ts";
 import type { HourCounts, TrafficAnalysis } from "../counting/traffic-analysis.ts";
 import type { ReadCounts } from "../logs/log-file.ts";
@@ -92,6 +93,8 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
     searches,
     warm: analysis
       .frequentUrls()
+      // A URL that lets its visitor in is nobody else's page, and a report is read by others.
+      .filter(({ url }) => shownUrl(url) === url)
       .filter(({ url }) => !passedPaths.has(firstSegment(/\/[^?]*/.exec(url)?.[0] ?? "/")))
       .slice(0, MAX_WARM),
     loggedCache:
