@@ -29,6 +29,8 @@ beforeAll(async () => {
   await writeFile(join(folder, "odd.log"), Buffer.from(ODD_LINES.slice(4).join("\n"), "latin1"));
   await writeFile(join(folder, "words.txt"), "no log\n");
   await writeFile(join(folder, "tls.log"), '10.0.0.1 - - [05/Oct/2026:00:00:00 +0000] "\\x16\\x03" 400 5 "-" "-"\n');
+  await writeFile(join(folder, "empty.log"), "");
+  await writeFile(join(folder, "purges.log"), '10.0.0.1 - - [05/Oct/2026:00:00:00 +0000] "PURGE / HTTP/1.1" 200 5\n');
   await writeFile(join(folder, "hour.mjs"), siteFor("1h"));
   await writeFile(join(folder, "day.mjs"), siteFor("1d"));
   await writeFile(join(folder, "wrong.mjs"), siteFor("1 day"));
@@ -316,6 +318,10 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
         exit: 1,
         message: "no line of these logs has an HTTP request, with a method and a path.",
       })),
+      ...["report", "replay"].flatMap((command) => [
+        { parameters: [command, "empty.log"], exit: 1, message: "these logs are empty." },
+        { parameters: [command, "purges.log"], exit: 1, message: "no line of these logs has an HTTP request" },
+      ]),
       { parameters: ["replay", "access.log", "--config", "wrong.mjs"], exit: 2, message: "is not a duration" },
     ]),
   )("$parameters ends with $exit and says why", async ({ parameters, exit, message }) => {

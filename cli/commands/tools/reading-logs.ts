@@ -35,11 +35,14 @@ export async function readingLogs(
   }
 }
 
-/** Says why there is nothing to tell about logs without an HTTP request. `notHttp`: how many lines could be read. */
-export function refuseLogs(notHttp: number): number {
-  const why =
-    notHttp === 0 ? "is in a format that this command knows" : "has an HTTP request, with a method and a path";
-  printError(`no line of these logs ${why}. tidemark report --help lists the formats.`);
+/** Says why there is nothing to tell about logs without a visitor's request. */
+export function refuseLogs({ lines, broken }: { readonly lines: number; readonly broken: number }): number {
+  if (lines === 0) printError("these logs are empty.");
+  else {
+    const why =
+      broken === lines ? "is in a format that this command knows" : "has an HTTP request, with a method and a path";
+    printError(`no line of these logs ${why}. tidemark report --help lists the formats.`);
+  }
   return EXIT.refused;
 }
 

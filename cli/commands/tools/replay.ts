@@ -64,7 +64,7 @@ async function run(
     clear();
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : replayText(report));
     if (report.interrupted) return EXIT.interrupted;
-    return report.edges.length > 0 ? EXIT.done : refuseLogs(report.notHttp);
+    return report.edges.some(({ requests }) => requests > 0) ? EXIT.done : refuseLogs(report.logs);
   });
 }
 

@@ -79,7 +79,7 @@ async function run(files: readonly string[], flags: ReportFlags): Promise<number
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : reportText(report));
     if (report.logs.interrupted) return EXIT.interrupted;
     const { all, notHttp } = report.requests;
-    return all > notHttp ? EXIT.done : refuseLogs(notHttp);
+    return all > notHttp ? EXIT.done : refuseLogs(report.logs);
   });
 }
 
