@@ -97,11 +97,15 @@ export function jsonParser(): LineParser {
     // Caddy's duration has a name that others use with other units.
     into.tookMs = inner === values ? tookMs(values) : inUnit(values.duration, 1000);
     into.cacheStatus = cacheWord(text(first(values, NAMES.cacheStatus)).toUpperCase());
-    // Fastly also logs the requests from a machine of its edge to its shield.
-    if (values.fastly_is_edge === false) return "nothing";
+    if (isWithinTheEdge(values)) return "nothing";
     readMethodAndTarget(inner, into);
     return values.xCache === null && typeof values.detail === "string" ? ownAnswer(values.detail, into) : "request";
   };
+}
+
+/** Fastly also logs the requests from a machine of its edge to its shield, and Cloudflare those that a worker makes. */
+function isWithinTheEdge({ fastly_is_edge, WorkerSubrequest, ClientRequestSource }: Values): boolean {
+  return fastly_is_edge === false || WorkerSubrequest === true || text(ClientRequestSource).startsWith("edgeWorker");
 }
 
 /** What `tidemark serve` answers in the origin's place, and what of that without having asked it. */

@@ -21,6 +21,14 @@ const ofServe = (answer: object) =>
     ...answer,
   });
 
+const OF_LOGPUSH = {
+  EdgeStartTimestamp: AT * 1_000_000,
+  ClientRequestMethod: "GET",
+  ClientRequestURI: "/a?q=x",
+  EdgeResponseStatus: 200,
+  EdgeResponseBytes: 2326,
+};
+
 const page = { kind: "request" as const, at: AT, method: "GET", target: "/a?q=x", status: 200, bytes: 2326 };
 
 describe("a line of", () => {
@@ -254,6 +262,16 @@ describe("a line of", () => {
         `{"EdgeStartTimestamp":${AT}000000,"ClientRequestMethod":"GET","ClientRequestURI":"/a?q=x","ClientRequestHost":"www.example.com","EdgeResponseStatus":200,"EdgeResponseBytes":2326,"CacheCacheStatus":"miss","ClientIP":"2001:db8::7","OriginResponseDurationMs":87}`,
       ],
       expect: { ...page, host: "www.example.com", cacheStatus: "MISS", client: "2001:db8::7", tookMs: 87 },
+    },
+    ...[{ WorkerSubrequest: true }, { ClientRequestSource: "edgeWorkerCacheAPI" }].map((source) => ({
+      name: `Cloudflare Logpush, of a worker's request, which is no visitor's: ${Object.keys(source)}`,
+      lines: [JSON.stringify({ ...OF_LOGPUSH, ...source })],
+      expect: { kind: "nothing" as const },
+    })),
+    {
+      name: "Cloudflare Logpush, of a visitor's request to a worker",
+      lines: [JSON.stringify({ ...OF_LOGPUSH, WorkerSubrequest: false, ClientRequestSource: "eyeball" })],
+      expect: page,
     },
     {
       name: "Caddy",
