@@ -155,12 +155,23 @@ function cacheWord(word: string): string {
 }
 
 function parsed(line: string): Values | null {
+  return object(line) ?? (line.includes("\\x") ? object(withoutHexEscapes(line)) : null);
+}
+
+function object(line: string): Values | null {
   try {
     const value: unknown = JSON.parse(utf8(line));
     return typeof value === "object" && value !== null ? (value as Values) : null;
   } catch {
     return null; // A broken line is counted by the reader.
   }
+}
+
+/** Without `escape=json`, nginx writes quotes and bytes outside of ASCII as `\x22`, which is no escape of JSON. */
+function withoutHexEscapes(line: string): string {
+  return line.replace(/\\x([0-9A-F]{2})/g, (_escape, digits: string) =>
+    digits < "80" ? `\\u00${digits}` : String.fromCharCode(Number.parseInt(digits, 16)),
+  );
 }
 
 /** Older versions of Caddy also write the port. */

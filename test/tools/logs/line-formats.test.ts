@@ -250,6 +250,13 @@ describe("a line of", () => {
       expect: { ...page, method: "HEAD" },
     },
     {
+      name: "nginx as JSON without escape=json, which escapes as no JSON does",
+      lines: [
+        '{"time_iso8601":"2026-10-10T15:55:36+02:00","request":"GET /a?q=\\x22caf\\xC3\\xA9\\x5C HTTP/1.1","status":200,"bytes_sent":2326,"http_user_agent":"Fire\\x22fox"}',
+      ],
+      expect: { ...page, target: '/a?q="caf%C3%A9\\', userAgent: 'Fire"fox' },
+    },
+    {
       name: "ingress-nginx, as in its documentation",
       lines: [
         '{"time": "2026-10-10T15:55:36+02:00", "remote_addr": "192.0.2.7", "x_forwarded_for": "192.0.2.7", "request_id": "id", "remote_user": "", "bytes_sent": 2326, "request_time": 0.012, "status": 200, "vhost": "www.example.com", "request_proto": "HTTP/1.1", "path": "/a", "request_query": "q=x", "request_length": 120, "duration": 0.012, "method": "GET", "http_referrer": "", "http_user_agent": "Firefox" }',
@@ -533,6 +540,7 @@ describe("a line of", () => {
     '{"time": "2026-02-31T13:55:36Z", "request": "GET / HTTP/1.1", "status": 200}',
     '{"time": "2026-10-10T13:55:61Z", "request": "GET / HTTP/1.1", "status": 200}',
     '{"msec": "17599',
+    `{"msec": ${AT / 1000}, "request": "GET /\\xZZ HTTP/1.1", "status": 200, "cut": "\\x2`,
     '{"msec": 1}',
     "null",
   ])("no format is broken: %j", (line) => {
