@@ -4,6 +4,8 @@ import { Heap } from "../../tools/counting/heap.ts";
 import { hashKey } from "../../tools/counting/key-hash.ts";
 import { KeyTable } from "../../tools/counting/key-table.ts";
 import { NamedCounts } from "../../tools/counting/named-counts.ts";
+import { LoggedRequest } from "../../tools/logs/logged-request.ts";
+import { TimeOrder } from "../../tools/logs/time-order.ts";
 import { chances } from "../engine/chances.ts";
 
 describe("a table of keys", () => {
@@ -66,6 +68,20 @@ test("counts by name are for a bounded number of names, and the others are count
     ["c", { times: 1 }],
   ]);
   expect(counts.others).toEqual({ times: 2 });
+});
+
+test("requests that wait to be put in order are fewer if they are long", () => {
+  const mostWaiting = (chars: number) => {
+    let waiting = 0;
+    let most = 0;
+    const order = new TimeOrder(() => waiting--, { seconds: 600, maxHeld: 100 });
+    for (let second = 0; second < 400; second++) {
+      order.add(Object.assign(new LoggedRequest(), { at: 1_000 * second, target: "/".padEnd(chars, "x") }));
+      most = Math.max(most, ++waiting);
+    }
+    return most;
+  };
+  expect([200, 1_000, 10_000, 1_000_000].map(mostWaiting)).toEqual([100, 100, 10, 0]);
 });
 
 describe("frequent names", () => {

@@ -2,7 +2,7 @@ import { LoggedRequest } from "./logged-request.ts";
 
 /**
  * The window: a request waits until a request that is this many seconds later arrives, or until more than this many
- * wait.
+ * wait. A long one counts for several.
  */
 export interface OrderWindow {
   readonly seconds: number;
@@ -11,6 +11,9 @@ export interface OrderWindow {
 
 /** CloudFront and load balancers write a file every five minutes, and nginx's buffers are rarely slower. */
 export const ORDER_WINDOW: OrderWindow = { seconds: 600, maxHeld: 100_000 };
+
+/** The characters of a request that counts for one. Common ones have a quarter, those of attacks thousands. */
+const CHARS_OF_ONE = 1024;
 
 /** The requests of one second. */
 interface Second {
@@ -72,7 +75,7 @@ export class TimeOrder {
     const latest = requests.at(-1);
     if (latest !== undefined && request.at < latest.at) this.#at(second).isInOrder = false;
     requests.push((this.#spare.pop() ?? new LoggedRequest()).copy(request));
-    this.#held++;
+    this.#held += roomOf(request);
   }
 
   /** Hands on the waiting requests of all seconds up to this one. */
@@ -85,10 +88,10 @@ export class TimeOrder {
     const { requests } = second;
     if (!second.isInOrder) requests.sort((a, b) => a.at - b.at);
     for (const request of requests) {
+      this.#held -= roomOf(request);
       this.#handOn(request);
       this.#spare.push(request);
     }
-    this.#held -= requests.length;
     requests.length = 0;
     second.isInOrder = true;
   }
@@ -103,4 +106,8 @@ export class TimeOrder {
     const { length } = this.#seconds;
     return this.#seconds[((second % length) + length) % length]!;
   }
+}
+
+function roomOf({ target, userAgent, host }: LoggedRequest): number {
+  return Math.max(1, Math.ceil((target.length + userAgent.length + host.length) / CHARS_OF_ONE));
 }
