@@ -126,6 +126,19 @@ describe("the predicted hit ratio", () => {
     expect(apart(some!.memory[0]!.hitRatio, all!.memory[0]!.hitRatio)).toBeLessThan(2);
   });
 
+  test.each(["", "/a", "/b", "/c"])("is nowhere below nothing where each page of %s is asked for once", (folder) => {
+    // A sample of such pages represents about as many misses as there are requests, and often more.
+    const requests = Array.from({ length: 24_000 }, (_none, page) => ({
+      target: `${folder}/${page}`,
+      userAgent: "ExampleBot/2.1",
+    }));
+    const { prediction, hours, busiestHour } = reportOn(requests, { maxSlots: 1 << 12 });
+    expect(prediction.marginOfSampling).toBeGreaterThan(0);
+    const { hits, sparedPerHour, crawlerHitRatio } = prediction;
+    expect(Math.min(hits, sparedPerHour, crawlerHitRatio)).toBeGreaterThanOrEqual(0);
+    for (const { requests: all, misses } of [...hours, busiestHour!]) expect(misses).toBeLessThanOrEqual(all);
+  });
+
   test("is that of the edge where monitors ask with HEAD, which renews no page without validators", async () => {
     const minutes = Array.from({ length: 1_440 }, (_none, minute): GeneratedRequest[] => {
       const page = { at: 60_000 * minute, target: "/", status: 200, bytes: 5_000, agent: "Firefox" };

@@ -29,7 +29,8 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
   const passedPaths = new Set(routes.filter(({ passBecause }) => passBecause !== null).map(({ path }) => path));
   // Requests that the config leaves to the origin are misses under every lifetime.
   const hitsAt = (index: number) => stored.requests - stored.misses[index]!;
-  const hits = hitsAt(chosen);
+  // The misses of a sample may represent more than there were requests.
+  const hits = Math.max(0, hitsAt(chosen));
   const ratio = (count: number) => (requests === 0 ? 0 : Math.min(1, Math.max(0, count / requests)));
   const hours = withPassedHits(analysis.hours, passedRoutes);
   const parameters = analysis.parameters.report();
@@ -48,7 +49,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
     hits: Math.round(hits),
     sparedBytes: Math.max(0, Math.round(stored.bytes - stored.missBytes)),
     sparedPerHour: Math.round(hits / (durationMs / HOUR_MS)),
-    crawlerHitRatio: (stored.crawlerRequests - stored.crawlerMisses) / Math.max(1, analysis.crawlers),
+    crawlerHitRatio: clamp((stored.crawlerRequests - stored.crawlerMisses) / Math.max(1, analysis.crawlers)),
   };
   return {
     version: 1,
@@ -164,7 +165,8 @@ function withPassedHits(hours: ReadonlyMap<number, HourCounts>, passedRoutes: Re
   return new Map(
     [...hours].map(([hour, { requests, misses, passedHits }]) => {
       const hits = [...(passedHits ?? [])].filter(([route]) => passedRoutes.has(route));
-      return [hour, { requests, misses: hits.reduce((sum, [, count]) => sum + count, misses) }];
+      const all = hits.reduce((sum, [, count]) => sum + count, misses);
+      return [hour, { requests, misses: Math.min(requests, all) }];
     }),
   );
 }
