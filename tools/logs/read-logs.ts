@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { bytesOf, LogFile, noCounts, type ReadCounts, STANDARD_INPUT } from "./log-file.ts";
 import type { LoggedRequest } from "./logged-request.ts";
 import { TimeOrder } from "./time-order.ts";
@@ -32,7 +32,8 @@ interface Waiting {
  * in order. Memory holds only a piece of each open file, and the window for ordering.
  */
 export async function readLogs(options: ReadOptions): Promise<ReadCounts> {
-  const { files, take, between, signal, now = Date.now, progress } = options;
+  const { take, between, signal, now = Date.now, progress } = options;
+  const files = await distinct(options.files);
   const counts = noCounts();
   const order = new TimeOrder(take);
   const allBytes = await bytesOf(files);
@@ -105,6 +106,16 @@ function nextAfter(open: readonly LogFile[], besides: LogFile): number {
   let at = Infinity;
   for (const file of open) if (file !== besides) at = Math.min(at, file.request.at);
   return at;
+}
+
+/** Each file once: patterns like `*.log` also name links to it. A pipe of a shell has no real path. */
+async function distinct(files: readonly string[]): Promise<readonly string[]> {
+  const byPlace = new Map<string, string>();
+  for (const file of files) {
+    const place = file === STANDARD_INPUT ? file : await realpath(file).catch(() => file);
+    if (!byPlace.has(place)) byPlace.set(place, file);
+  }
+  return [...byPlace.values()];
 }
 
 async function inOrder(files: readonly string[], now: () => number): Promise<Waiting[]> {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -104,6 +104,15 @@ describe("logs", () => {
       await file("access.log", lines(20, "/5")),
     ];
     expect((await read(third, second, first)).targets).toEqual(["/1", "/2", "/3", "/4", "/5"]);
+  });
+
+  test("that are named twice, by a link, too, are read once", async () => {
+    const log = await file("named.log", lines(0, "/1", "/2"));
+    await symlink("named.log", join(folder, "link.log"));
+    expect(await read(log, join(folder, "link.log"), join(folder, ".", "named.log"), log)).toMatchObject({
+      targets: ["/1", "/2"],
+      lines: 2,
+    });
   });
 
   test("of several servers are merged", async () => {
