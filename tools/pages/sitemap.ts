@@ -13,11 +13,14 @@ export const MAX_SITEMAP_BYTES = 50 * 1024 * 1024;
 /** A URL in a sitemap is shorter than 2,048 characters; escapes make it longer. */
 const MAX_LOCATION = 8_192;
 
+/** The first element, behind declarations: millions of those would exhaust the stack of the expression. */
+const ROOT = /^\uFEFF?\s*(?:<[?!][^>]*>\s*){0,100}<(?:([\w.-]{1,64}):)?([\w.-]{1,64})/;
+
 /** Reads a sitemap, even one that is compressed with gzip. `null` for any other document. */
 export function readSitemap(bytes: Buffer): Sitemap | null {
   const text = textOf(bytes);
   if (text === null) return null;
-  const [, prefix = "", name] = /^\uFEFF?\s*(?:<[?!][^>]*>\s*)*<(?:([\w.-]{1,64}):)?([\w.-]{1,64})/.exec(text) ?? [];
+  const [, prefix = "", name] = ROOT.exec(text) ?? [];
   if (name !== "urlset" && name !== "sitemapindex") return null;
   // Images and videos have their own locations, in other namespaces.
   const tag = prefix === "" ? "loc" : `${prefix.replaceAll(".", "\\.")}:loc`;

@@ -42,6 +42,7 @@ describe("a sitemap", () => {
     { name: "a feed", bytes: Buffer.from("<?xml version='1.0'?><rss><loc>/a</loc></rss>") },
     { name: "a page", bytes: Buffer.from("<!doctype html><html><urlset></html>") },
     { name: "nothing", bytes: Buffer.alloc(0) },
+    { name: "millions of declarations", bytes: Buffer.from(`${"<!x>".repeat(5_000_000)}<urlset/>`) },
     { name: "a broken archive", bytes: gzipSync("<urlset/>").subarray(0, 12) },
     {
       name: "an archive of more than a sitemap may hold",
