@@ -44,6 +44,8 @@ export class LineReader {
       if (kind !== "broken") return kind;
       into.clear();
     }
-    return "broken";
+    // Docker, Kubernetes and syslog write names and times in front.
+    const brace = line.indexOf("{");
+    return brace < 0 ? "broken" : this.#json(line.slice(brace), into);
   }
 }

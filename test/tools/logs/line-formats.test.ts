@@ -249,6 +249,13 @@ describe("a line of", () => {
       ],
       expect: { ...page, method: "HEAD" },
     },
+    ...["caddy-1  | ", "2026-10-10T13:55:36.123456789Z ", "[pod/web-6c9d/nginx] ", "Oct 10 13:55:36 web nginx: "].map(
+      (prefix) => ({
+        name: `JSON behind "${prefix}"`,
+        lines: [`${prefix}{"msec":"${AT / 1000}.000","request":"GET /a?q=x HTTP/2.0","status":200,"bytes_sent":2326}`],
+        expect: page,
+      }),
+    ),
     {
       name: "nginx as JSON without escape=json, which escapes as no JSON does",
       lines: [
@@ -542,6 +549,8 @@ describe("a line of", () => {
     '{"msec": "17599',
     `{"msec": ${AT / 1000}, "request": "GET /\\xZZ HTTP/1.1", "status": 200, "cut": "\\x2`,
     '{"msec": 1}',
+    'web {"msec": 1}',
+    "web {",
     "null",
   ])("no format is broken: %j", (line) => {
     expect(read(line).kind).toBe("broken");
