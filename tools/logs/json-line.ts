@@ -58,6 +58,8 @@ const NAMES = {
     "userAgent",
   ],
   cacheStatus: ["upstream_cache_status", "CacheCacheStatus", "cache_status", "response_state", "cache", "xCache"],
+  /** A whole line of another format: Docker and Fluent Bit, journald, Filebeat. */
+  line: ["log", "MESSAGE", "message"],
   client: ["remote_addr", "ClientIP", "ClientHost", "client_ip", "remote_ip", "client", "clientip", "c_ip", "remoteIP"],
 } as const;
 
@@ -74,12 +76,19 @@ const TIMES_TAKEN: readonly (readonly [name: string, unit: number])[] = [
 /** `host` is also a usual name for the visitor's address, like Apache's `%h`. */
 const ADDRESS = /^(?:(?:\d+\.){3}\d+|[\da-f]*:[\da-f]*:[\da-f:.]*)$/;
 
-/** One JSON object a line: nginx with `escape=json`, Cloudflare Logpush, Caddy, Traefik, Fastly, `tidemark serve`. */
-export function jsonParser(): LineParser {
+/**
+ * One JSON object a line: nginx with `escape=json`, Cloudflare Logpush, Caddy, Traefik, Fastly, `tidemark serve`.
+ * `readWithin` reads a line that a collector has put into an object of its own.
+ */
+export function jsonParser(readWithin: LineParser): LineParser {
   const time = new LogTime();
-  return (line, into) => {
-    const values = parsed(line);
+  return (object, into) => {
+    const values = parsed(object);
     if (values === null) return "broken";
+    const line = first(values, NAMES.line);
+    if (typeof line === "string" && first(values, NAMES.status) === undefined) {
+      return readWithin(bytesOf(line).trimEnd(), into);
+    }
     // Caddy keeps the request's values in a separate object.
     const { request } = values;
     const inner = typeof request === "object" && request !== null ? (request as Values) : values;
@@ -155,10 +164,10 @@ function cacheWord(word: string): string {
 }
 
 function parsed(line: string): Values | null {
-  return object(line) ?? (line.includes("\\x") ? object(withoutHexEscapes(line)) : null);
+  return valuesOf(line) ?? (line.includes("\\x") ? valuesOf(withoutHexEscapes(line)) : null);
 }
 
-function object(line: string): Values | null {
+function valuesOf(line: string): Values | null {
   try {
     const value: unknown = JSON.parse(utf8(line));
     return typeof value === "object" && value !== null ? (value as Values) : null;

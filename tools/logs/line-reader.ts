@@ -16,7 +16,7 @@ const MAX_BODY_BYTES = 2 ** 40;
 export class LineReader {
   /** The formats whose lines cannot be recognized by their beginning. Each is tried if those before it do not match. */
   readonly #texts: readonly LineParser[] = [combinedParser(), loadBalancerParser(), haproxyParser()];
-  readonly #json: LineParser = jsonParser();
+  readonly #json: LineParser = jsonParser((line, into) => this.#readLine(line, into));
   #fields: LineParser | null = null;
 
   /** Calls of Tidemark's control plane are no requests for pages, so their lines say nothing. */

@@ -249,6 +249,28 @@ describe("a line of", () => {
       ],
       expect: { ...page, method: "HEAD" },
     },
+    ...["log", "MESSAGE", "message"].flatMap((name) => [
+      {
+        name: `nginx combined within JSON of Docker, journald or Filebeat, as ${name}`,
+        lines: [
+          JSON.stringify({
+            [name]: `192.0.2.7 - - ${TIME} "GET /caf\u00e9 HTTP/1.1" 200 2326 "-" "Firefox"\n`,
+            time: "2026-10-10T13:55:40.1Z",
+          }),
+        ].map((line) => Buffer.from(line).toString("latin1")),
+        expect: { ...page, target: "/caf%C3%A9", userAgent: "Firefox", client: "192.0.2.7" },
+      },
+      {
+        name: `JSON within JSON, as ${name}`,
+        lines: [JSON.stringify({ [name]: ofServe({ status: 200, ms: 4 }), stream: "stdout" })],
+        expect: { ...page, client: "192.0.2.7", tookMs: 4 },
+      },
+      {
+        name: `JSON with a message of its own, as ${name}`,
+        lines: [ofServe({ status: 200, [name]: "handled request" })],
+        expect: page,
+      },
+    ]),
     ...["caddy-1  | ", "2026-10-10T13:55:36.123456789Z ", "[pod/web-6c9d/nginx] ", "Oct 10 13:55:36 web nginx: "].map(
       (prefix) => ({
         name: `JSON behind "${prefix}"`,
@@ -551,6 +573,8 @@ describe("a line of", () => {
     '{"msec": 1}',
     'web {"msec": 1}',
     "web {",
+    '{"log": "hello\\n", "stream": "stdout"}',
+    `{"log": ${"["}`,
     "null",
   ])("no format is broken: %j", (line) => {
     expect(read(line).kind).toBe("broken");
