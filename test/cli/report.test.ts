@@ -130,6 +130,7 @@ describe("tidemark report", () => {
     expect(report).toContain("Not counted as requests: 1 call of PURGE or BAN.");
     const { stdout: replay } = await run(["replay", "-"], visitAndPurge + line("BAN"));
     expect(replay).toContain("Replayed, but not counted as requests: 2 calls of PURGE or BAN.");
+    expect(replay).toContain("\n1 request through the edge, timed as in the log\n");
   });
 
   test("tells that lines without hosts are taken for one site's, and takes those with hosts apart", async () => {

@@ -24,14 +24,16 @@ export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...en
         ]),
     ...(pages.malformed === 0
       ? []
-      : [`${whole(pages.malformed)} lines or locations were left out, because they are not URLs of pages.`]),
+      : [
+          `${counted(pages.malformed, "line or location was", "lines or locations were")} left out, because ${pages.malformed === 1 ? "it is not the URL of a page" : "they are not URLs of pages"}.`,
+        ]),
     ...pages.unreadSitemaps.map((why) => `A sitemap was left out: ${printable(why)}.`),
     ...(robotsDelayMs === 0 ? [] : [`robots.txt asks for ${robotsDelayMs / 1000} s between two requests.`]),
-    ...(redirects.followed === 0 ? [] : [`${whole(redirects.followed)} redirects were followed.`]),
+    ...(redirects.followed === 0 ? [] : [`${counted(redirects.followed, "redirect was", "redirects were")} followed.`]),
     ...(redirects.elsewhereExample === null
       ? []
       : [
-          `${whole(redirects.elsewhere)} answers redirect to another host or to what robots.txt forbids, like ${printable(redirects.elsewhereExample)}; these were not followed.`,
+          `${counted(redirects.elsewhere, "answer redirects", "answers redirect")} to another host or to what robots.txt forbids, like ${printable(redirects.elsewhereExample)}; ${redirects.elsewhere === 1 ? "it was" : "these were"} not followed.`,
         ]),
     ...(failed.count === 0
       ? []

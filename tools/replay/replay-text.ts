@@ -27,7 +27,11 @@ export function replayText(report: ReplayReport): string {
     ...(logs.broken === 0
       ? []
       : [`${whole(logs.broken)} of ${whole(logs.lines)} lines could not be read, and were not replayed.`]),
-    ...(notHttp === 0 ? [] : [`${whole(notHttp)} lines are not about HTTP requests, and were not replayed.`]),
+    ...(notHttp === 0
+      ? []
+      : [
+          `${counted(notHttp, "line is", "lines are")} not about HTTP requests, and ${notHttp === 1 ? "was" : "were"} not replayed.`,
+        ]),
     ...(purges === 0 ? [] : [`Replayed, but not counted as requests: ${counted(purges, "call")} of PURGE or BAN.`]),
     ...(logs.own === 0
       ? []
@@ -56,7 +60,7 @@ export function replayText(report: ReplayReport): string {
     ["served stale", ...edges.map(({ stale }) => whole(stale))],
     ...words.map((word) => [`X-Cache: ${word}`, ...edges.map(({ answers }) => whole(answers[word] ?? 0))]),
   ];
-  const heading = `${whole(first.requests)} requests through the edge, timed as in the log`;
+  const heading = `${counted(first.requests, "request")} through the edge, timed as in the log`;
   const lines = table(["", ...edges.map(({ config }) => config ?? "no config")], rows);
   return `${[...notes, bold(heading), ...lines].join("\n")}\n`;
 }

@@ -319,6 +319,21 @@ describe("politely", () => {
     expect(warmText(report)).toContain("3 lines or locations were left out, because they are not URLs of pages.");
   });
 
+  test("what came but once is told in the singular", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const elsewhere = { status: 301, fields: { location: "https://other.example/" } };
+    const { address } = await siteThat((target) => {
+      if (target === "/a") return { status: 301, fields: { location: "/b" } };
+      return target === "/c" ? elsewhere : { fields: { "x-cache": "HIT" } };
+    });
+    const { report } = await warm(optionsFor(address, ["-"], { standardInput: async () => "/a\n/c\nmailto:a@b" }));
+    const told = warmText({ ...report, redirects: { ...report.redirects, followed: 1, elsewhere: 1 } });
+    expect(told).toContain("1 line or location was left out, because it is not the URL of a page.");
+    expect(told).toContain("1 redirect was followed.");
+    expect(told).toContain("1 answer redirects to another host or to what robots.txt forbids, like https://other");
+    expect(told).toContain("; it was not followed.");
+  });
+
   test("pages and sitemaps of the edge's own host are the site's with either scheme, but not targets of redirects", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { site, address } = await siteThat((target, _count, { headers }) => {
