@@ -62,7 +62,7 @@ export function finding(places: readonly PlaceReport[], hasOrigin: boolean): str
   const { place, with_, without } = best;
   const from = place.region === null ? "From here" : `From ${place.city}`;
   const gain = `${from} a page takes ${msOf(with_)} instead of ${msOf(without).replace(" ms", "")}`;
-  if (with_ >= without) {
+  if (with_ >= without || msOf(with_) === msOf(without)) {
     const other = hasOrigin ? "from the origin" : "in the first pass";
     return `${from} a page takes ${msOf(with_)}, and ${msOf(without)} ${other}: the edge does not make it faster.`;
   }
