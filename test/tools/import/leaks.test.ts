@@ -110,6 +110,62 @@ describe("nested locations have what nginx gives them", () => {
   });
 });
 
+describe("what nginx kept from the origin makes no page for all, though the origin may call it public:", () => {
+  const ERASED = (field: string, value = '""') => `${CACHED} proxy_set_header ${field} ${value};`;
+  const SESSION = "location /account/ { proxy_pass http://10.0.0.1; }";
+
+  test.each(['""', "lang=de", "$clean"])("cookies, of which one of two locations with a cache sends %s", (value) => {
+    const site = imported(`location / { ${ERASED("Cookie", value)} } location /shop/ { ${CACHED} }`);
+    expect(routeOf(site, "/x")).toEqual({ ...HOUR, bypass: { cookies: [/./] } });
+    expect(routeOf(site, "/shop/x")).toEqual(HOUR);
+    expect(siteOf(site).cookies).toBeUndefined();
+    expect(site.differences).toContainEqual(
+      expect.objectContaining({
+        kind: "changed",
+        why: expect.stringMatching(/with a cookie .*always go to the origin/),
+      }),
+    );
+  });
+
+  test("cookies, where all locations with a cache erase them, and others need them", () => {
+    const site = imported(`${SESSION} location / { ${ERASED("Cookie")} } location /shop/ { ${ERASED("Cookie")} }`);
+    expect([routeOf(site, "/x"), routeOf(site, "/shop/x")]).toEqual([HOUR, HOUR]);
+    expect(siteOf(site).cookies).toEqual({ ignore: ["*"] });
+  });
+
+  test("but a visitor's own cookies that nginx passed on do", () => {
+    expect(routeOf(imported(`location / { ${ERASED("Cookie", "$http_cookie")} }`), "/x")).toEqual(HOUR);
+  });
+
+  test("credentials, which another location sends", () => {
+    const site = imported(`${SESSION} location / { ${ERASED("Authorization")} }`);
+    expect(routeOf(site, "/x")).toEqual({ ...HOUR, bypass: { fields: ["authorization"] } });
+  });
+
+  test("but not where no location sends any", () => {
+    const site = imported(
+      `location / { ${ERASED("Authorization")} } location /b/ { ${ERASED("Authorization", "$token")} }`,
+    );
+    expect(routeOf(site, "/x")).toEqual(HOUR);
+  });
+
+  test.each([
+    ["Accept-Language", '""'],
+    ["Accept-Language", "$chosen"],
+    ["User-Agent", "edge"],
+    ["Accept", "*/*"],
+  ])("fields of browsers: %s %s", (field, value) => {
+    const site = imported(`location / { ${ERASED(field, value)} } location /b { proxy_pass ${ORIGIN}; }`);
+    expect(routeOf(site, "/x")).toEqual({ ...HOUR, fields: { drop: [field.toLowerCase()] } });
+  });
+
+  test("but not those that the edge sends in the same way, or never where it stores", () => {
+    const site = imported(`location / { ${ERASED("User-Agent", "edge")} proxy_set_header Referer ""; }`);
+    expect(routeOf(site, "/x")).toEqual(HOUR);
+    expect(siteOf(site).originFields).toEqual({ "User-Agent": "edge" });
+  });
+});
+
 describe("a zone that a variable names", () => {
   test("is off for requests with the cookie", () => {
     const site = imported(

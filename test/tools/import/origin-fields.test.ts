@@ -144,7 +144,7 @@ test.each(['Proxy ""', 'X-Original-URL ""', 'X-Real-IP ""', 'Keep-Alive ""', 'TE
 
 test.each([
   ["X-Request-ID $request_id", "reaches the origin where its answers are not stored"],
-  ['Accept-Language ""', "reaches the origin. With fields.drop it does only where answers are not stored"],
+  ['Accept-Language ""', "reaches the origin where its answers are not stored"],
   ["X-Original-URI $request_uri", "sends the origin no X-Original-URI"],
 ])("%s: what the origin gets is told", (line, words) => {
   const site = setting(line);

@@ -10,6 +10,7 @@ import { readKey } from "./location/key.ts";
 import { readLifetimes } from "./location/lifetimes.ts";
 import { readStalePages } from "./location/stale-pages.ts";
 import type { Location } from "./locations.ts";
+import { fieldOf, isOrdinary, linesOverVisitors } from "./origin-fields.ts";
 
 /** A location in the words of a route, without its `match`. */
 export interface ImportedLocation {
@@ -52,6 +53,7 @@ export function importLocation(location: Location, facts: LocationFacts): Import
     bypass,
     readStalePages(cached, inactiveSeconds),
     readBrowserLifetime(cached),
+    readDroppedFields(location, facts),
   ];
   return {
     rules: isStored ? Object.assign({}, ...parts.map(({ rules }) => rules)) : { pass: true },
@@ -61,6 +63,17 @@ export function importLocation(location: Location, facts: LocationFacts): Import
       ? parts.flatMap(({ differences }) => differences)
       : [...key.differences, ...bypass.differences],
     because,
+  };
+}
+
+/** Fields of browsers that nginx kept from the origin. The origin need not name in `Vary` what it never got. */
+function readDroppedFields(location: Location, { replaced }: LocationFacts): LocationPart {
+  const lines = linesOverVisitors(location, replaced).filter((line) => isOrdinary(fieldOf(line)));
+  const drop = [...new Set(lines.map(fieldOf))];
+  return {
+    rules: drop.length > 0 ? { fields: { drop } } : {},
+    from: lines.map(({ source }) => source),
+    differences: [],
   };
 }
 

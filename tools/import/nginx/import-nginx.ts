@@ -9,7 +9,7 @@ import { secondsOf } from "./lifetimes.ts";
 import { importLimits } from "./limits.ts";
 import { locationsOf } from "./locations.ts";
 import { notCarried } from "./not-carried.ts";
-import { importOriginFields } from "./origin-fields.ts";
+import { importOriginFields, replacedFields } from "./origin-fields.ts";
 import { importRoutes, redirectsSlashes } from "./routes.ts";
 import { importTrustedProxies } from "./trusted-proxies.ts";
 import { importOrigin } from "./upstreams.ts";
@@ -70,6 +70,7 @@ export function importNginx(
     );
   }
 
+  const replaced = replacedFields(locations);
   const {
     routes,
     routed,
@@ -79,6 +80,7 @@ export function importNginx(
     server,
     maps,
     captured,
+    replaced,
     hosts: hosts?.value ?? [],
     isReached,
     inactiveSeconds: (zone) => inactiveSeconds(http, zone),
@@ -93,6 +95,7 @@ export function importNginx(
     namesHosts: hosts !== null,
     maps,
     trustsProxies,
+    replaced,
   });
   const limits = importLimits(server, routed);
   const settings = [...proxies.settings, ...fields.settings, ...limits.settings];

@@ -3,7 +3,7 @@ import type { Difference, Sourced } from "../imported-site.ts";
 import { type Maps, variableIn } from "./conditions/maps.ts";
 import { groupedByLine, type RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
-import { handlerOf } from "./handlers.ts";
+import { handlerOf, isCached } from "./handlers.ts";
 import { inForce } from "./in-force.ts";
 import type { Location } from "./locations.ts";
 
@@ -44,6 +44,8 @@ interface Facts {
   readonly maps: Maps;
   /** Whether the site believes proxies in front of it. */
   readonly trustsProxies: boolean;
+  /** `replacedFields` of the locations. */
+  readonly replaced: ReadonlySet<string>;
 }
 
 /** Values of `proxy_set_header` that the edge sends anyway. */
@@ -57,6 +59,52 @@ const SENT_ANYWAY: Readonly<Record<string, RegExp>> = {
   "keep-alive": /^/,
   te: /^/,
 };
+
+/**
+ * The fields of which no visitor's own can choose a page that the site stores: `proxy_set_header` has something else in their
+ * place wherever that matters, and the site sends it.
+ */
+export function replacedFields(locations: readonly Location[]): ReadonlySet<string> {
+  const proxied = locations.filter((each) => handlerOf(each).kind === "upstream");
+  const names = new Set(proxied.flatMap(setFields).map(fieldOf));
+  return new Set([...names].filter((field) => isReplaced(field, proxied)));
+}
+
+function isReplaced(field: string, proxied: readonly Location[]): boolean {
+  const asking = field === "cookie" ? proxied.filter(isCached) : proxied;
+  const values = asking.map((each) => setFields(each).find((line) => fieldOf(line) === field)?.args[1] ?? null);
+  if (field === "cookie") return values.every((value) => value === "");
+  if (field === "authorization") return values.every((value) => value !== null && !isVisitors(field, value));
+  return new Set(values).size === 1 && isFixed(values[0] ?? "");
+}
+
+/** The lines by which nginx sends the origin something in place of a visitor's own field, where the site sends that. */
+export function linesOverVisitors(location: Location, replaced: ReadonlySet<string>): readonly Directive[] {
+  return setFields(location).filter((line) => {
+    const field = fieldOf(line);
+    return mayChoosePages(field) && !replaced.has(field) && !isVisitors(field, line.args[1] ?? "");
+  });
+}
+
+/** Whether the edge stores what the origin makes of a visitor's own field, at least if it says `public`. */
+function mayChoosePages(field: string): boolean {
+  return field === "cookie" || field === "authorization" || isOrdinary(field);
+}
+
+/** Whether a field that browsers send reaches the origin also where its answers are stored. */
+export function isOrdinary(field: string): boolean {
+  return ordinaryForm(field) !== undefined && treatmentOf(field).asSent === "always";
+}
+
+/** The lines of `proxy_set_header` that apply where a location's requests are answered. */
+function setFields({ answeredBy }: Location): readonly Directive[] {
+  return inForce(answeredBy, "proxy_set_header");
+}
+
+/** The field that a line sets, in lower case. */
+export function fieldOf({ args }: Directive): string {
+  return args[0]?.toLowerCase() ?? "";
+}
 
 /** The fields that `proxy_set_header` sends to the origin, as far as the edge can send them. */
 export function importOriginFields(routed: readonly RoutedLocation[], facts: Facts): ImportedFields {
@@ -76,7 +124,7 @@ function defaultHosts(routed: readonly RoutedLocation[], { origin, isOfOrigin, p
   const found = routed.flatMap(({ location, routes }) => {
     const handler = handlerOf(location);
     if (handler.kind === "itself" || handler.family !== "proxy" || !isOfOrigin(location)) return [];
-    const line = inForce(location.answeredBy, "proxy_set_header").find(({ args }) => args[0]?.toLowerCase() === "host");
+    const line = setFields(location).find((each) => fieldOf(each) === "host");
     const host = proxyHost(location);
     if ((line && !SENT_ANYWAY.host!.test(line.args[1] ?? "")) || host === hostAt(origin).host) return [];
     return [{ source: (line ?? handler.pass).source, host, routes }];
@@ -99,10 +147,9 @@ function hostAt(origin: string): URL {
 function fieldsIn(routed: readonly RoutedLocation[], isOfOrigin: Facts["isOfOrigin"]): readonly SetField[] {
   const proxied = routed.filter(({ location }) => handlerOf(location).kind === "upstream");
   const asking = proxied.filter(({ location }) => isOfOrigin(location));
-  const linesOf = ({ location }: RoutedLocation) => inForce(location.answeredBy, "proxy_set_header");
-  const fieldOf = ({ args }: Directive) => args[0]?.toLowerCase() ?? "";
+  const linesOf = ({ location }: RoutedLocation) => setFields(location);
   const ofOrigin = new Set(asking.flatMap(linesOf));
-  const lines = groupedByLine(proxied, (location) => inForce(location.answeredBy, "proxy_set_header"));
+  const lines = groupedByLine(proxied, setFields);
   return [...Map.groupBy(lines, ({ line }) => fieldOf(line))].map(([field, own]) => ({
     name: own[0]!.line.args[0] ?? "",
     field,
@@ -117,7 +164,7 @@ function fieldsIn(routed: readonly RoutedLocation[], isOfOrigin: Facts["isOfOrig
   }));
 }
 
-function importField(set: SetField, { origin, namesHosts, maps, trustsProxies }: Facts): ImportedFields {
+function importField(set: SetField, { origin, namesHosts, maps, trustsProxies, replaced }: Facts): ImportedFields {
   const { name, field, lines, isEverywhere } = set;
   const ofOrigin = field === "host" ? URL.parse(origin)?.host || undefined : undefined;
   const isSent = (value: string) =>
@@ -132,7 +179,7 @@ function importField(set: SetField, { origin, namesHosts, maps, trustsProxies }:
   const told = lines.filter(({ value }) => !isSent(value) && !(isForwarded && visitors.values.test(value)));
   const [only] = new Set(lines.map(({ value }) => value)).size === 1 && isEverywhere ? told : [];
   const from = told.map(({ line: { source } }) => source);
-  if (field === "cookie" && only?.value === "") {
+  if (field === "cookie" && replaced.has(field)) {
     const why =
       "The origin gets no cookies with requests whose answers may be stored. Requests that go past the cache keep their cookies.";
     const affects = { routes: null, cookies: ["*"] };
@@ -329,10 +376,8 @@ function whyNotSent({ name, field, isEverywhere }: SetField, value: string): str
   }
   const asSent = isNeverVisitors(field) ? "never" : treatmentOf(field).asSent;
   if (asSent === "never") return `The edge sends the origin no ${name}, neither this one nor a visitor's.`;
-  const where = asSent === "always" ? "" : " where its answers are not stored";
+  const where = asSent === "always" && !isOrdinary(field) ? "" : " where its answers are not stored";
   const reaches = `The visitor's own ${name} reaches the origin${where}.`;
-  if (asSent === "always" && value === "")
-    return `${reaches} With fields.drop it does only where answers are not stored.`;
   if (asSent === "always" && isFixed(value) && !isEverywhere)
     return `${reaches} originFields are the same on all routes.`;
   return reaches;

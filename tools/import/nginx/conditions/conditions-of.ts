@@ -4,10 +4,12 @@ import type { Directive } from "../files/directives.ts";
 import { handlerOf } from "../handlers.ts";
 import { allInForce, inForce } from "../in-force.ts";
 import { EVERY_PATH, folderLine, indexNames, type Location, nextTarget } from "../locations.ts";
+import { fieldOf, isOrdinary, linesOverVisitors } from "../origin-fields.ts";
 import { IS_OFF, IS_TRUE } from "./comparison.ts";
 import { type Maps, variableIn } from "./maps.ts";
 import {
   assignmentsOf,
+  type Cause,
   type Caused,
   capturesOf,
   conditionOf,
@@ -32,6 +34,8 @@ export interface ServerFacts {
   readonly maps: Maps;
   /** The variables that an expression outside of servers may set. */
   readonly captured: ReadonlySet<string>;
+  /** The fields of which no visitor's own can choose a page that the site stores. */
+  readonly replaced: ReadonlySet<string>;
   /** The hosts of the site; empty for any. */
   readonly hosts: readonly string[];
 }
@@ -45,6 +49,7 @@ export function conditionsOn(location: Location, facts: ServerFacts): readonly C
     ...ofRewriting(location, facts, evaluation),
     ...ofCaching(location, evaluation),
     ...ofErrorPages(location),
+    ...ofVisitorsFields(location, facts),
   ];
 }
 
@@ -193,6 +198,19 @@ function ofErrorPages(location: Location): readonly Condition[] {
   const pages = inForce(location.answeredBy, "error_page");
   return intercepts?.args[0] === "on" && pages.length > 0 ? [always(intercepts.source)] : [];
 }
+
+/** Cookies and credentials that nginx kept from the origin, which may say `public` without having seen any. */
+function ofVisitorsFields(location: Location, { replaced }: ServerFacts): readonly Condition[] {
+  return linesOverVisitors(location, replaced).flatMap((line): Condition[] => {
+    const name = fieldOf(line);
+    if (isOrdinary(name)) return [];
+    const cause: Cause =
+      name === "cookie" ? { kind: "cookies", pattern: ANY_COOKIE } : { kind: "field", name, pattern: null };
+    return [{ source: line.source, caused: [{ cause, from: [], isExact: true }], effect: "no-cache" }];
+  });
+}
+
+const ANY_COOKIE = /./;
 
 /** The context for evaluating the conditions that a location's requests meet. */
 export function evaluationOf(location: Location, { server, ...facts }: ServerFacts): Evaluation {
