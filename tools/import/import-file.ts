@@ -5,9 +5,10 @@ import { text as textOf } from "node:stream/consumers";
 import { compileSite, SiteError } from "#tidemark/internal";
 import { ImportError, type ImportedSite, siteOf } from "./imported-site.ts";
 import { type NginxFile, readMainFile } from "./nginx/files/directives.ts";
+import { parseStatements } from "./nginx/files/statements.ts";
 import { type ImportOptions, importNginx } from "./nginx/import-nginx.ts";
 
-/** What only the files of other servers have. */
+/** What files of other servers have. nginx may have it within a text. */
 const OTHERS = Object.entries({
   Caddy: /(?:^|\{)[ \t]*(?:reverse_proxy|php_fastcgi|file_server)\s/m,
   HAProxy: /^(?:frontend|backend|listen)[ \t]+[\w.:-]+[ \t]*(?:#.*)?$/m,
@@ -17,21 +18,42 @@ const OTHERS = Object.entries({
 /** Reads a file of nginx as a site; `-` is standard input. Throws `ImportError`, also for files of other servers. */
 export async function importFile(file: string, options: ImportOptions): Promise<ImportedSite> {
   const main = file === "-" ? await standardInput() : readMainFile(file, options.root);
-  const { text } = main;
-  if (file.endsWith(".vcl") || /^[ \t]*(?:vcl\s+4\.\d\s*;|sub\s+vcl_|backend\s+[\w-]+\s*\{)/m.test(text)) {
-    throw new ImportError(
-      `${file} is VCL, which is a program and not a list of rules: write its routes with the table in docs/tools.md, "From VCL to a route"`,
-    );
+  if (file.endsWith(".vcl")) throw ofVarnish(file);
+  let imported: ImportedSite;
+  try {
+    imported = importNginx(main.path, options, main);
+  } catch (error) {
+    throw (error instanceof ImportError ? ofOtherServer(file, main.text) : null) ?? error;
   }
-  const other = OTHERS.find(([, sign]) => sign.test(text));
-  if (other !== undefined) {
-    throw new ImportError(
-      `${file} is for ${other[0]}, and the import reads only files of nginx; tidemark report suggests rules from access logs`,
-    );
-  }
-  const imported = importNginx(main.path, options, main);
   expectLoadable(imported);
   return imported;
+}
+
+/** The error for a file that is not nginx's but another server's; `null` for any other file. */
+function ofOtherServer(file: string, text: string): ImportError | null {
+  if (isOfNginx(text)) return null;
+  if (/^[ \t]*(?:vcl\s+4\.\d\s*;|sub\s+vcl_|backend\s+[\w-]+\s*\{)/m.test(text)) return ofVarnish(file);
+  const other = OTHERS.find(([, sign]) => sign.test(text));
+  if (other === undefined) return null;
+  return new ImportError(
+    `${file} is for ${other[0]}, and the import reads only files of nginx; tidemark report suggests rules from access logs`,
+  );
+}
+
+/** Whether a text has nginx's syntax, which VCL has in part, and no blocks of VCL. */
+function isOfNginx(text: string): boolean {
+  try {
+    return !parseStatements(text, "").some(({ name }) => /^(?:vcl|sub|backend)$/.test(name));
+  } catch (error) {
+    if (error instanceof ImportError) return false;
+    throw error;
+  }
+}
+
+function ofVarnish(file: string): ImportError {
+  return new ImportError(
+    `${file} is VCL, which is a program and not a list of rules: write its routes with the table in docs/tools.md, "From VCL to a route"`,
+  );
 }
 
 async function standardInput(): Promise<NginxFile> {

@@ -484,6 +484,20 @@ describe("a file that cannot be imported is refused with its place", () => {
     await expect(imported(text)).rejects.toThrow(message);
   });
 
+  describe("but not because of the words of another server within a text", () => {
+    const WORDS = "\nfile_server on\nfrontend www\nProxyPass /\nsub vcl_recv\n";
+
+    test("of nginx", async () => {
+      const site = await imported(`log_format main '${WORDS}';\n${server(`location / { ${CACHED} }`)}`);
+      expect(site.origin.value).toBe("http://10.0.0.1");
+    });
+
+    test("of a file with another fault, which is told", async () => {
+      const text = `log_format main '${WORDS}';\n${server("location / { proxy_pass http://10.0.0.1; }")}`;
+      await expect(imported(text)).rejects.toThrow(/no location has a cache/);
+    });
+  });
+
   describe("an origin that the other paths do not have", () => {
     const SCRIPT =
       "location = /js/s.js { proxy_pass https://plausible.io/js/s.js; proxy_cache c; proxy_cache_valid 1h; }";
