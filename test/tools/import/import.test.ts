@@ -47,6 +47,7 @@ const imported = (text: string, file = "nginx.conf", flags = {}): Promise<Import
 
 const server = (body: string) => `http {\nserver {\nserver_name www.example.com;\n${body}\n}\n}\n`;
 const CACHED = "proxy_pass http://10.0.0.1; proxy_cache c;";
+const PASSED = "proxy_pass http://10.0.0.1;";
 
 describe("what is written", () => {
   test.each(CONFIGURATIONS)(
@@ -661,6 +662,42 @@ describe("browsers are told when to ask again", () => {
 test("an nginx as the origin is told how it compresses for the edge", async () => {
   const { differences } = await imported(server(`gzip on; location / { ${CACHED} }`));
   expect(differences.find(({ source }) => source?.text === "gzip on")?.why).toContain("gzip_proxied any;");
+});
+
+describe("what nginx does to answers is told", () => {
+  const CONDITION = (line: string) => `location / { ${CACHED} if ($http_x_app) { ${line} } }`;
+
+  test.each([
+    [
+      "that hide a field where there is no cache",
+      "proxy_hide_header X-A",
+      (line: string) => `location /a/ { ${PASSED} ${line} }`,
+    ],
+    [
+      "of the server that hide a field",
+      "proxy_hide_header X-A",
+      (line: string) => `${line} location /a/ { ${PASSED} }`,
+    ],
+    [
+      "that hide a field where nothing is stored",
+      "proxy_hide_header X-A",
+      (line: string) => `location /a/ { ${CACHED} auth_basic a; ${line} }`,
+    ],
+    ["of conditions that add a field", "add_header X-A b", CONDITION],
+    ["of conditions for browsers", "expires 30d", CONDITION],
+    ["of conditions that clear fields", "more_clear_headers Set-Cookie*", CONDITION],
+    ["that limit the speed", "limit_rate 10k", CONDITION],
+    [
+      "that limit the speed where there is no cache",
+      "limit_rate 10k",
+      (line: string) => `location /a/ { ${PASSED} ${line} }`,
+    ],
+  ])("by lines %s", async (_, line, within) => {
+    const { differences } = await imported(
+      server(`${within(`${line};`)} location /b/ { ${CACHED} proxy_hide_header X-B; }`),
+    );
+    expect(differences.filter(({ source }) => source?.text === line)).toMatchObject([{ kind: "dropped" }]);
+  });
 });
 
 describe("at an https origin", () => {

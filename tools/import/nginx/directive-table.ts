@@ -141,6 +141,7 @@ const TABLE: readonly Line[] = [
   ],
   ["limit_except", "own", "access", "read", access(TO_ORIGIN)],
   ["limit_req limit_conn", "replaces", "preaccess", "harmless", RATE],
+  ["limit_rate", "replaces", "output", "harmless", dropped("The edge sends answers as fast as visitors take them.")],
 
   // Directives that replace a fetch, or change it.
   ["root alias", "replaces", "content", "harmless", dropped(FILES, "answer", "stored")],
@@ -326,7 +327,7 @@ const TABLE: readonly Line[] = [
     "harmless",
   ],
   [
-    "send_timeout send_lowat lingering_* limit_rate* limit_req_* limit_conn_* modules stream mail status_zone zone",
+    "send_timeout send_lowat lingering_* limit_rate_after limit_req_* limit_conn_* modules stream mail status_zone zone",
     "replaces",
     "setup",
     "harmless",
@@ -397,7 +398,7 @@ const WITHOUT_EFFECT: readonly (readonly [value: string, names: RegExp])[] = [
   ],
   ["on", /_pass_request_|_buffering$|^ignore_invalid_headers$/],
   ["all", /^satisfy$/],
-  ["0", /^slice$/],
+  ["0", /^(?:slice|limit_rate)$/],
 ];
 
 const CODE = /_by_lua|^js_|^perl|^lua_/;

@@ -14,7 +14,7 @@ export interface RoutedLocation {
 /** The fields that `add_header` and `expires` add to answers. The edge adds only its own fields. */
 export function answerFieldDifferences(routed: readonly RoutedLocation[]): readonly Difference[] {
   const differences: Difference[] = [];
-  for (const { line, routes } of groupedByLine(routed, (location) => inForce(location.answeredBy, "add_header"))) {
+  for (const { line, routes } of groupedByLine(routed, (location) => linesOf(location, "add_header"))) {
     const [name = "", value = ""] = line.args;
     const field = name.toLowerCase();
     const isStatus = /\$(?:\w+_cache_status|srcache_\w+)/.test(value);
@@ -31,10 +31,10 @@ export function answerFieldDifferences(routed: readonly RoutedLocation[]): reado
       field,
     });
   }
-  for (const { line, routes } of groupedByLine(routed, (location) => inForce(location.answeredBy, "expires"))) {
+  for (const { line, routes } of groupedByLine(routed, (location) => linesOf(location, "expires"))) {
     if (line.args[0] === "off") continue;
     const isCarried =
-      routed.some(({ location, routes: own }) => isCached(location) && own.some((each) => routes.includes(each))) &&
+      routed.some(({ location }) => isCached(location) && inForce(location.answeredBy, "expires").includes(line)) &&
       browserTtlOf(line) !== null;
     differences.push({
       kind: isCarried ? "changed" : "dropped",
@@ -48,6 +48,13 @@ export function answerFieldDifferences(routed: readonly RoutedLocation[]): reado
     });
   }
   return differences;
+}
+
+/** The lines of this name that may apply in a location: those in force, and those of its conditions. */
+function linesOf({ answeredBy, way }: Location, name: string): readonly Directive[] {
+  const conditions = way.flatMap(([own]) => own!.filter((each) => each.name === "if"));
+  const within = conditions.flatMap(({ block }) => block ?? []).filter((each) => each.name === name);
+  return [...inForce(answeredBy, name), ...within];
 }
 
 /**

@@ -3,7 +3,7 @@ import { conditionsOn, evaluationOf, type ServerFacts } from "./conditions/condi
 import { browserTtlOf } from "./fields.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { inForce } from "./in-force.ts";
-import { readAnswerFields } from "./location/answer-fields.ts";
+import { hiddenFieldDifferences, readAnswerFields } from "./location/answer-fields.ts";
 import { type PassedPaths, readBypass } from "./location/bypass.ts";
 import { CachedLocation, type LocationPart, type LocationRules } from "./location/cached-location.ts";
 import { readKey } from "./location/key.ts";
@@ -34,14 +34,15 @@ export function importLocation(location: Location, facts: LocationFacts): Import
   const { routes, inactiveSeconds } = facts;
   const handler = handlerOf(location);
   const own = location.directive.source;
-  const nothing = { passed: [], differences: [], because: [] };
-  if (handler.kind === "itself") return { rules: { pass: true }, from: [own], ...nothing };
+  const passes = { rules: { pass: true }, passed: [], because: [] };
+  if (handler.kind === "itself") return { ...passes, from: [own], differences: [] };
   const { family, pass } = handler;
   const zone = inForce(location.answeredBy, `${family}_cache`).map(({ source }) => source);
-  if (!isCached(location)) return { rules: { pass: true }, from: [own, pass.source, ...zone], ...nothing };
   const cached = new CachedLocation(location, family, routes);
+  const hidden = hiddenFieldDifferences(cached, { isStripped: false });
+  if (!isCached(location)) return { ...passes, from: [own, pass.source, ...zone], differences: hidden };
   const lifetimes = readLifetimes(cached);
-  if (lifetimes.storesNothing) return { rules: { pass: true }, from: [own, ...lifetimes.from], ...nothing };
+  if (lifetimes.storesNothing) return { ...passes, from: [own, ...lifetimes.from], differences: hidden };
   const key = readKey(cached, evaluationOf(location, facts));
   const bypass = readBypass(cached, conditionsOn(location, facts), key);
   const because = [...bypass.because, ...(key.isUnknown ? [(key.line ?? own).text] : [])];
@@ -61,7 +62,7 @@ export function importLocation(location: Location, facts: LocationFacts): Import
     passed: isStored ? bypass.passed : [],
     differences: isStored
       ? parts.flatMap(({ differences }) => differences)
-      : [...key.differences, ...bypass.differences],
+      : [...key.differences, ...bypass.differences, ...hidden],
     because,
   };
 }

@@ -27,7 +27,10 @@ export function notCarried(
       }
       if (directive.name === "location" || directive.name === "server" || read.has(directive)) continue;
       if (directive.name === "if" && directive.block) {
-        if (!hasEffect(directive.block)) continue;
+        if (!hasEffect(directive.block)) {
+          noteBlock(directive.block, routes);
+          continue;
+        }
         const isRefusal = refuses(directive);
         const why = isRefusal
           ? "The edge refuses nobody: the origin must do this, or a firewall in front of the edge."

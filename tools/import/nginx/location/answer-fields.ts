@@ -1,5 +1,7 @@
 import { UNSAFE } from "../../by-design.ts";
 import type { Difference, Source } from "../../imported-site.ts";
+import type { Directive } from "../files/directives.ts";
+import { fieldOf } from "../origin-fields.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
 
 /** Fields that the edge does not send to visitors either. */
@@ -14,7 +16,7 @@ export function readAnswerFields(
   const ignore = location.read("ignore_headers");
   const hidden = location.read("hide_header");
   const ignoresSetCookie = location.ignoredFields.has("set-cookie");
-  const hidesSetCookie = hidden.find(({ args }) => args[0]?.toLowerCase() === "set-cookie");
+  const hidesSetCookie = hidden.find((line) => fieldOf(line) === "set-cookie");
   const stripSetCookie = ignoresSetCookie && hidesSetCookie !== undefined && !keepsSetCookie;
   const from: Source[] = [];
   const differences: Difference[] = [];
@@ -35,16 +37,25 @@ export function readAnswerFields(
       field: "set-cookie",
     });
   }
-  for (const { source, args } of hidden) {
-    const field = args[0]?.toLowerCase() ?? "";
-    if (field === "set-cookie" && stripSetCookie) continue;
-    if (NEVER_PASSED_ON.test(field)) {
-      from.push(source);
-      continue;
-    }
-    const why = `The edge passes ${args[0]} on: the origin must leave it out.`;
-    const affects = { answerFields: [field] };
-    differences.push({ ...location.difference("dropped", source, why, ["response-field"], affects), field });
-  }
+  from.push(...hidden.filter(isNeverPassedOn).map(({ source }) => source));
+  differences.push(...hiddenFieldDifferences(location, { isStripped: stripSetCookie }));
   return { rules: stripSetCookie ? { stripSetCookie } : {}, from, differences };
+}
+
+/** What nginx hid from visitors. `isStripped`: whether the edge removes `Set-Cookie`. */
+export function hiddenFieldDifferences(
+  location: CachedLocation,
+  { isStripped }: { readonly isStripped: boolean },
+): readonly Difference[] {
+  return location.read("hide_header").flatMap((line) => {
+    const field = fieldOf(line);
+    if (isNeverPassedOn(line) || (isStripped && field === "set-cookie")) return [];
+    const why = `The edge passes ${line.args[0]} on: the origin must leave it out.`;
+    const affects = { answerFields: [field] };
+    return [{ ...location.difference("dropped", line.source, why, ["response-field"], affects), field }];
+  });
+}
+
+function isNeverPassedOn(line: Directive): boolean {
+  return NEVER_PASSED_ON.test(fieldOf(line));
 }

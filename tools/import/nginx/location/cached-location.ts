@@ -16,7 +16,7 @@ export interface LocationPart {
   readonly differences: readonly Difference[];
 }
 
-/** A location whose answers nginx stores. */
+/** A location whose answers nginx may store. */
 export class CachedLocation {
   /** The blocks that answer. */
   readonly levels: Levels;
