@@ -574,11 +574,18 @@ describe("what nginx did not ask the origin for is public now, which ends --stri
     ["location /a { try_files $uri =404; }", "location /a"],
     ["root /srv; location /a { }", "location /a"],
     ["location /a { expires 1d; }", "location /a"],
+    ["location /a { gzip on; charset utf-8; default_type text/plain; sub_filter a b; }", "location /a"],
+    ["location /a { set_real_ip_from 10.0.0.1; }", "location /a"],
   ])("%s", (line, text) => {
     const site = imported(`${line} location / { ${CACHED} }`);
     expect(refused(site)).toEqual([text]);
     const told = site.differences.find(({ kind }) => kind === "access");
     expect(told?.why).toMatch(/nginx answered here from its own files, or with 404.*the origin.*public/);
+  });
+
+  test("beside a limit, which is told, too", () => {
+    const site = imported(`location /a { limit_req zone=a; } location / { ${CACHED} }`);
+    expect(refused(site).toSorted()).toEqual(["limit_req zone=a", "location /a"]);
   });
 
   test("paths in no location", () => {

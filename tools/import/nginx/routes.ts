@@ -2,7 +2,7 @@ import type { RouteInput } from "#tidemark/internal";
 import { SPELLINGS } from "../by-design.ts";
 import type { Difference, LocationOutcome, Sourced } from "../imported-site.ts";
 import type { ServerFacts } from "./conditions/conditions-of.ts";
-import { noteOn } from "./directive-table.ts";
+import { noteOn, rowOf } from "./directive-table.ts";
 import type { RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
 import { passedFolders } from "./folders.ts";
@@ -286,12 +286,18 @@ function ofStoringNothing(location: Location, routes: readonly string[], because
 /** Directives beside which nginx still answers from its own files. */
 const OF_FILES = /^(?:root|alias|index|autoindex|try_files)$/;
 
+/** Whether something else than files answers by a line, of which the list tells. */
+function answersInstead(line: Directive): boolean {
+  const isLater = ["setup", "preaccess", "output", "log"].includes(rowOf(line)?.phase ?? "");
+  return noteOn(line) !== null && !isLater && !OF_FILES.test(line.name);
+}
+
 const IS_PUBLIC =
   "The edge asks the origin, so what the origin has there is public now: it must refuse what visitors may not have.";
 
 function ofFiles(location: Location, routes: readonly string[]): Difference[] {
   if (handlerOf(location).kind !== "itself") return [];
-  if (location.directive.block!.some((each) => noteOn(each) !== null && !OF_FILES.test(each.name))) return [];
+  if (location.directive.block!.some(answersInstead)) return [];
   const why = `nginx answered here from its own files, or with 404. ${IS_PUBLIC}`;
   const { source } = location.directive;
   return [{ kind: "access", source, why, aspects: ["answer", "stored"], affects: { routes } }];
