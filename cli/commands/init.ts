@@ -74,7 +74,7 @@ export function initCommand(): Command {
         const imported = flags.import === undefined ? null : await importedBy(flags, flags.import);
         const app = flags.server ? null : appWorkerOf(".", wranglerConfigIn("."));
         const answers = await answersFrom(imported === null ? flags : { ...answersOf(imported), ...flags }, app);
-        const config = imported === null ? {} : { config: imported.config(answers.host) };
+        const config = imported === null ? {} : { config: imported.config(answers.host), stored: imported.stored };
         const options = { folder: ".", answers, ...config, force: flags.force ?? false };
         const project = flags.server ? null : await initProject(options);
         for (const each of project?.written ?? (await initServer(options))) process.stdout.write(fileLine(each));

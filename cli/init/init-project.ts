@@ -34,6 +34,8 @@ export interface InitOptions {
   readonly answers: SiteAnswers;
   /** The text of tidemark.config.ts, if another tool's rules are imported. Default: made from the answers. */
   readonly config?: string;
+  /** The path of a page that this text stores; `null` if none is known. Default: one of which it says nothing. */
+  readonly stored?: string | null;
   /** Whether existing files of the edge are replaced, except those to which lines are only added. */
   readonly force: boolean;
 }
@@ -55,6 +57,7 @@ export async function initProject({
   folder,
   answers,
   config = configFile(answers),
+  stored = "/hello",
   force,
 }: InitOptions): Promise<InitialisedProject> {
   checkAnswers(answers);
@@ -80,7 +83,7 @@ export async function initProject({
   const ownTsconfig = await read(join(folder, "tsconfig.json"));
   const hasTsconfig = ownTsconfig !== null || !tsconfigChangesApp(folder, existing);
   const put = putIn(folder, force);
-  const startable = behind?.isBuilt ? behind : null;
+  const tried = { wrangler: names.wrangler, app: behind?.isBuilt ? behind : null, stored };
 
   const written = [
     await completeManifest(folder, manifestText, existing, name, {
@@ -104,8 +107,8 @@ export async function initProject({
         )
       : { file: "tsconfig.json", outcome: "left out" as const, note: "the app would be built with it" },
     runner === "vitest"
-      ? await put("test/edge.test.ts", testFile(answers, names.wrangler, startable))
-      : await put("edge-test.mjs", nodeTestFile(answers, names.wrangler, startable)),
+      ? await put("test/edge.test.ts", testFile(answers, tried))
+      : await put("edge-test.mjs", nodeTestFile(answers, tried)),
   ];
   return { written, names, commands, behind };
 }

@@ -129,23 +129,38 @@ ${claims}
   }
 }`;
 
-/**
- * The edge's test for vitest, which runs in Node whatever the environment of the project's other tests. `app`: the
- * worker behind the edge that the test can start; `null` for none.
- */
-export function testFile({ passed }: SiteAnswers, wrangler: string, app: AppWorker | null): string {
-  const never = passed.map((path) => `  await expect(cdn).toNeverStore(${JSON.stringify(`${path}/*`)});`);
-  const isStored = !passed.includes("");
+/** What the edge's test tries. */
+interface Tried {
+  /** The edge's config. */
+  readonly wrangler: string;
+  /** The worker behind the edge that the test can start; `null` for none. */
+  readonly app: AppWorker | null;
+  /** The path of a page that is stored; `null` if none is known. */
+  readonly stored: string | null;
+}
+
+/** The paths of which the test says that they are not stored. */
+function neverStored(passed: readonly string[], stored: string | null): readonly string[] {
+  return [...passed.map((path) => `${path}/*`), ...(stored === null ? ["/hello"] : [])].map((each) =>
+    JSON.stringify(each),
+  );
+}
+
+/** The edge's test for vitest, which runs in Node whatever the environment of the project's other tests. */
+export function testFile({ passed }: SiteAnswers, { wrangler, app, stored }: Tried): string {
+  const never = neverStored(passed, stored).map((each) => `  await expect(cdn).toNeverStore(${each});`);
+  const isStored = stored !== null && !passed.includes("");
+  const page = JSON.stringify(stored);
   const storeTest = `
 test("a page is stored in the region that requested it, and a purge removes it from all regions", async () => {
   const page = (body: string) => ({ fields: { "cache-control": "public, max-age=3600" }, body });
-  cdn.origin.reply("/hello", page("old"), page("old"), page("new"));
-  await cdn.get("/hello", { from: "fra" });
-  await cdn.get("/hello", { from: "syd" });
-  await expect(cdn.get("/hello", { from: "syd" })).toHit();
+  cdn.origin.reply(${page}, page("old"), page("old"), page("new"));
+  await cdn.get(${page}, { from: "fra" });
+  await cdn.get(${page}, { from: "syd" });
+  await expect(cdn.get(${page}, { from: "syd" })).toHit();
 
-  await cdn.settle(await cdn.purger.purgeUrls("/hello"));
-  await expect(cdn.get("/hello", { from: "syd" })).toNeverShow("old");
+  await cdn.settle(await cdn.purger.purgeUrls(${page}));
+  await expect(cdn.get(${page}, { from: "syd" })).toNeverShow("old");
 }, 60_000);
 `;
   const passTest = `
@@ -177,19 +192,20 @@ const NODE_CLAIMS = `    assert.notEqual(xCache, null, body); // null: the app g
     assert.ok(status < 500, body);`;
 
 /** The same for Node's own runner, in a file that no other runner picks up. */
-export function nodeTestFile({ passed }: SiteAnswers, wrangler: string, app: AppWorker | null): string {
-  const never = passed.map((path) => `  await assertNeverStores(cdn, ${JSON.stringify(`${path}/*`)});`);
-  const isStored = !passed.includes("");
+export function nodeTestFile({ passed }: SiteAnswers, { wrangler, app, stored }: Tried): string {
+  const never = neverStored(passed, stored).map((each) => `  await assertNeverStores(cdn, ${each});`);
+  const isStored = stored !== null && !passed.includes("");
+  const page = JSON.stringify(stored);
   const storeTest = `
 test("a page is stored in the region that requested it, and a purge removes it from all regions", async () => {
   const page = (body) => ({ fields: { "cache-control": "public, max-age=3600" }, body });
-  cdn.origin.reply("/hello", page("old"), page("old"), page("new"));
-  await cdn.get("/hello", { from: "fra" });
-  await cdn.get("/hello", { from: "syd" });
-  await assertHit(cdn.get("/hello", { from: "syd" }));
+  cdn.origin.reply(${page}, page("old"), page("old"), page("new"));
+  await cdn.get(${page}, { from: "fra" });
+  await cdn.get(${page}, { from: "syd" });
+  await assertHit(cdn.get(${page}, { from: "syd" }));
 
-  await cdn.settle(await cdn.purger.purgeUrls("/hello"));
-  await assertNeverShows(cdn.get("/hello", { from: "syd" }), "old");
+  await cdn.settle(await cdn.purger.purgeUrls(${page}));
+  await assertNeverShows(cdn.get(${page}, { from: "syd" }), "old");
 });
 `;
   const passTest = `

@@ -4,6 +4,7 @@ import { importFile } from "../../../tools/import/import-file.ts";
 import { differenceLines } from "../../../tools/import/import-report.ts";
 import { ImportError } from "../../../tools/import/imported-site.ts";
 import type { ImportOptions } from "../../../tools/import/nginx/import-nginx.ts";
+import { storedPath } from "../../../tools/import/stored-path.ts";
 import { AnswerError } from "../../init/site-answers.ts";
 
 /** The rules of another cache, for a new project. */
@@ -13,6 +14,8 @@ export interface ImportedProject {
   readonly host: string | null;
   /** What differs from the file, for a person. */
   readonly differences: readonly string[];
+  /** The path of a page that the site stores; `null` if none is known. */
+  readonly stored: string | null;
   /** The text of tidemark.config.ts. `host` is used if the file names none. */
   config(host: string): string;
 }
@@ -38,6 +41,7 @@ export async function importProject(
     origin: imported.origin.value,
     host: imported.hosts?.value[0] ?? null,
     differences: differenceLines(imported.differences, 100),
+    stored: storedPath(imported),
     config: (named) =>
       configText(imported.hosts === null ? { ...imported, hosts: { value: [named], from: [] } } : imported),
   };

@@ -140,6 +140,23 @@ describe("tidemark import", () => {
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
 
+  test.each([
+    ["the first page's location", `location / { ${CACHED} }`, "/hello"],
+    ["one location", `location / { proxy_pass http://10.0.0.1; } location /static/ { ${CACHED} }`, "/static/hello"],
+    ["one path", `location / { proxy_pass http://10.0.0.1; } location = /robots.txt { ${CACHED} }`, "/robots.txt"],
+    ["files", `location / { proxy_pass http://10.0.0.1; } location ~* \\.(css|js)$ { ${CACHED} }`, "/hello.css"],
+    ["no page named so", `location / { ${CACHED} } location ~ ello { proxy_pass http://10.0.0.1; }`, "/index.php"],
+    ["an unusual path", `location / { proxy_pass http://10.0.0.1; } location ~ ^/v\\d$ { ${CACHED} }`, null],
+    ["nothing", `location / { ${CACHED} deny all; }`, null],
+  ])("tidemark init --import tests a page that the rules store: %s", async (_, body, stored) => {
+    put("nginx.conf", server(body));
+    const { exit } = await command("init", "--import", "nginx.conf");
+    expect(exit).toBe(0);
+    const text = readFileSync(join(folder, "test/edge.test.ts"), "utf8");
+    expect(text.match(/(?<=purgeUrls\(").*(?="\))/)?.[0] ?? null).toBe(stored);
+    expect(text.match(/toNeverStore\(.*\)/)?.[0]).toBe(stored === null ? 'toNeverStore("/hello")' : undefined);
+  });
+
   test("tidemark init --import makes a project of it", { tags: ["deep"] }, async () => {
     put("nginx.conf", CONF);
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
