@@ -87,6 +87,8 @@ describe("nested locations have what nginx gives them", () => {
     const site = imported(`location / { location ^~ /system/files/ { internal; ${CACHED} } ${CACHED} }`);
     expect(routeOf(site, "/system/files/a")).toEqual(PASS);
     expect(refused(site)).toEqual(["internal"]);
+    const told = site.differences.find(({ source }) => source?.text === "internal");
+    expect(told?.why).toContain("the origin must refuse this one, and send itself what it named in X-Accel-Redirect");
   });
 
   test("what is internal is so below, too", () => {

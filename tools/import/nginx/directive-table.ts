@@ -137,7 +137,9 @@ const TABLE: readonly Line[] = [
     "replaces",
     "setup",
     "passes",
-    access("The edge serves every path of its hosts: the origin must refuse this one."),
+    access(
+      "The edge serves every path of its hosts: the origin must refuse this one, and send itself what it named in X-Accel-Redirect.",
+    ),
   ],
   ["limit_except", "own", "access", "read", access(TO_ORIGIN)],
   ["limit_req limit_conn", "replaces", "preaccess", "harmless", RATE],
