@@ -700,6 +700,27 @@ describe("what nginx does to answers is told", () => {
   });
 });
 
+test("secrets of nginx's lines are in no comment of the config", async () => {
+  const lines = (field: string) => `proxy_set_header ${field} s3cret; if ($http_x_api_key != 's3cret') { return 403; }
+    if ($arg_token = s3cret) { return 204; } secure_link_md5 "$uri s3cret";`;
+  const text = configText(
+    await imported(
+      server(`location / { ${CACHED} ${lines("X-Api-Key")} proxy_set_header X-Origin-Secret "s3cret"; }
+        location /a { ${PASSED} ${lines("Authorization")} }`),
+    ),
+  );
+  expect(text).toContain("nginx.conf:4: if ($http_x_api_key != …)");
+  expect(text).not.toContain("s3cret");
+});
+
+test.each(['proxy_set_header X-Api-Key ""', "proxy_set_header X-Api-Key $key", "proxy_set_header X-Role guest"])(
+  "a line that has no secret is shown whole: %s",
+  async (line) => {
+    const { differences } = await imported(server(`location / { ${CACHED} ${line}; } location /a { ${PASSED} }`));
+    expect(differences.map(({ source }) => source?.text)).toContain(line);
+  },
+);
+
 describe("at an https origin", () => {
   const told = async (lines: string, pass = "https://10.0.0.1") => {
     const text = server(

@@ -265,7 +265,7 @@ function withoutVisitors({ name, field, lines, isEverywhere }: SetField, own: re
         field === "authorization" ? " If the origin refuses that, remove the line, and it gets them." : "";
       return difference("changed", each, `${instead}${wasElsewhere}${isRefused}`);
     }
-    const lost = isFixed(each.value) ? `${each.value} on these routes alone` : each.value;
+    const lost = isFixed(each.value) ? "this value on these routes alone" : each.value;
     const why = `The edge cannot send the origin ${lost}. ${instead}${wasElsewhere} If the origin refused or admitted visitors by this field, it must do so by something else.`;
     return difference("access", each, why);
   });

@@ -10,6 +10,7 @@ import path, {
   posix,
   resolve,
 } from "node:path";
+import { speaksOfCredentials } from "#tidemark/internal";
 import { ImportError, type Source } from "../../imported-site.ts";
 import { existingPath, linkTarget, namesIn } from "./existing-path.ts";
 import { parseStatements, type Statement } from "./statements.ts";
@@ -206,7 +207,28 @@ function filesOf(path: string, root: string | null, place: string | null): reado
   });
 }
 
+/** A line as the list and the config show it. The config may be public, and the files of nginx are not. */
 function textOf({ name, args }: Statement): string {
   const quoted = (arg: string) => (arg === "" || /[\s;{}"']/.test(arg) ? JSON.stringify(arg) : arg);
-  return [name, ...args.map(quoted)].join(" ").replace(/ \)$/, ")");
+  const text = [name, ...withoutSecrets(name, args).map(quoted)].join(" ").replace(/ \)$/, ")");
+  return name !== "if"
+    ? text
+    : text.replace(COMPARED, (whole, start, of) => (isSecret(of) ? `${start}${HIDDEN})` : whole));
+}
+
+const HIDDEN = "…";
+
+/** A condition on one field, cookie or parameter that has a value of nginx's. */
+const COMPARED = /^(if \(\s*\$\{?(?:http|cookie|arg)_(\w+)\}?\s*!?=\s*).+\)$/is;
+
+/** The parameters, without a fixed value of a field that lets somebody in, and without what only nginx and the site know. */
+function withoutSecrets(name: string, args: readonly string[]): readonly string[] {
+  if (name === "secure_link_md5") return [HIDDEN];
+  const [of = "", value = "", ...rest] = args;
+  const isFixed = value !== "" && !value.includes("$");
+  return /_(?:set_header|param)$/.test(name) && isFixed && isSecret(of) ? [of, HIDDEN, ...rest] : args;
+}
+
+function isSecret(name: string): boolean {
+  return speaksOfCredentials(name.toLowerCase().replaceAll("_", "-"));
 }
