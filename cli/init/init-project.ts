@@ -115,9 +115,14 @@ export async function initProject({
 
 /** The answers that a kept config does not have. */
 function notIn(config: string | null, { origin, host }: SiteAnswers): string | undefined {
-  const missing = [origin ?? originText(origin), host].filter((each) => !config?.includes(each));
+  const missing = [origin ?? originText(origin), host].filter((each) => !isNamedIn(config ?? "", each));
   if (missing.length === 0) return undefined;
   return `it does not name ${missing.join(" and ")}; edit it, or replace it with --force`;
+}
+
+/** Whether a config has a name by itself, and not as a part of a longer one. */
+function isNamedIn(config: string, name: string): boolean {
+  return new RegExp(`(?<![\\w.-])${name.replaceAll(/\W/g, "\\$&")}(?![\\w.:-])`).test(config);
 }
 
 /** Beside an app that is a worker itself, the edge is a separate worker: `names` says where it is written. */

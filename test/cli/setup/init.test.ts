@@ -240,6 +240,10 @@ describe("tidemark init", () => {
     expect(await said("--origin", "https://new.example.com", "--host", host)).toBe(
       `${kept}it does not name https://new.example.com; edit it, or replace it with --force`,
     );
+    const part = host.replace(/^www\./, "");
+    expect(await said("--origin", origin, "--host", part)).toBe(
+      `${kept}it does not name ${part}; edit it, or replace it with --force`,
+    );
     expect(await said("--origin", "https://new.example.com", "--host", "new.example.org")).toBe(
       `${kept}it does not name https://new.example.com and new.example.org; edit it, or replace it with --force`,
     );
