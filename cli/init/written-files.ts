@@ -54,7 +54,7 @@ export function ignores(text: string | null, name: string): boolean {
   let isIgnored = false;
   for (const line of (text ?? "").split(/\r?\n/)) {
     const [, not, pattern = "", slash] = /^(!?)(?:\*\*)?\/?(.*?)(\/?)$/.exec(line.trim()) ?? [];
-    const expression = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*");
+    const expression = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll(/\*+/g, "[^/]*");
     if (new RegExp(`^${expression}${slash || "/?"}$`).test(name)) isIgnored = not === "";
   }
   return isIgnored;

@@ -230,6 +230,11 @@ describe("tidemark init", () => {
     expect(await Promise.all((await readdir(folder)).filter((each) => each !== "test").map(get))).toEqual(before);
   });
 
+  test("reads a .gitignore with a line of stars", async () => {
+    await put(".gitignore", `${"*".repeat(60)} build ${"*".repeat(60)}\n`);
+    expect(await outcomes()).toMatchObject({ ".gitignore": "completed" });
+  });
+
   test("says if a config that it keeps lacks the new answers", { tags: ["deep"] }, async () => {
     await outcomes();
     const said = async (...flags: string[]) =>
