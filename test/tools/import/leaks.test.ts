@@ -590,6 +590,25 @@ describe("what nginx did not ask the origin for is public now, which ends --stri
     expect(refused(site).toSorted()).toEqual(["limit_req zone=a", "location /a"]);
   });
 
+  describe("another server of the same name", () => {
+    const beside = (name: string, lines: string) =>
+      refused(imported(`location / { ${CACHED} }`, `server { listen 443 ssl; server_name ${name}; ${lines} }`));
+
+    test.each(["auth_basic Staff;", "location /staff/ { deny all; }", "location / { limit_except GET { deny all; } }"])(
+      "that lets not all visitors in: %s",
+      (lines) => expect(beside("www.example.com", lines).at(-1)).toMatch(/^(?:auth_basic Staff|deny all)$/),
+    );
+
+    test.each([
+      "if ($host = www.example.com) { return 301 https://$host$request_uri; } return 404;",
+      "location /.well-known/acme-challenge/ { allow all; } auth_basic off;",
+    ])("but not one that lets all in: %s", (lines) => expect(beside("www.example.com", lines)).toEqual([]));
+
+    test("but not one of another name, whose requests get 421", () => {
+      expect(beside("staff.example.com", "auth_basic Staff;")).toEqual([]);
+    });
+  });
+
   test("paths in no location", () => {
     const site = imported(`location /news/ { ${CACHED} }`);
     expect(site.differences.filter(({ kind }) => kind === "access")).toMatchObject([

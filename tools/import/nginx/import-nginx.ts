@@ -2,6 +2,7 @@ import { BY_DESIGN } from "../by-design.ts";
 import { type Difference, ImportError, type ImportedSite, type Source, type Sourced } from "../imported-site.ts";
 import { mapsOf } from "./conditions/maps.ts";
 import { capturesIn } from "./conditions/requests-where.ts";
+import { isOfAddresses, letsAllIn, noteOn, rowOf } from "./directive-table.ts";
 import { answerFieldDifferences, type RoutedLocation } from "./fields.ts";
 import { type Directive, readMainFile, readNginxFiles } from "./files/directives.ts";
 import { isCached } from "./handlers.ts";
@@ -57,10 +58,16 @@ export function importNginx(
   const { origin, isOfOrigin, proxyHost, isReached } = main;
   differences.push(...main.differences);
   const hosts = hostsOf(server, options.host, differences);
+  const names = new Set([...namesOf(server), ...(hosts?.value ?? [])].map((name) => name.toLowerCase()));
   for (const other of others) {
     const why =
       "A site is one server of the file. This other server is not imported; if it has a cache, import it with --server.";
+    const lines = namesOf(other).some((name) => names.has(name.toLowerCase())) ? linesForAccess(other.block!) : [];
     differences.push({ kind: "dropped", source: other.source, why, aspects: [], affects: { routes: null } });
+    for (const { source } of lines) {
+      const why = "Another server of the same name has this, and is not imported: the origin must do this.";
+      differences.push({ kind: "access", source, why, aspects: [], affects: { routes: null } });
+    }
   }
   if (hosts?.value.includes(new URL(origin.value).host)) {
     const place = origin.from[0]?.place;
@@ -117,8 +124,6 @@ function chosenServer(file: string, http: readonly Directive[], named: string | 
   const servers = http.filter(({ name, block }) => name === "server" && block !== null);
   if (servers.length === 0)
     throw new ImportError(`${file}: neither this file nor the files that it includes have a server block`);
-  const namesOf = ({ block }: Directive) =>
-    block!.filter(({ name }) => name === "server_name").flatMap(({ args }) => args);
   const hasCache = ({ block }: Directive) => locationsOf([block!, http]).some(isCached);
   const cached = servers.filter(hasCache);
   const list = (each: Directive) => `${each.source.place} (${namesOf(each).join(" ") || "without a name"})`;
@@ -140,6 +145,19 @@ function chosenServer(file: string, http: readonly Directive[], named: string | 
     throw new ImportError(`${file}: no location has a cache, like proxy_cache, so there are no rules to import`);
   }
   throw severalCached(cached);
+}
+
+function namesOf({ block }: Directive): readonly string[] {
+  return block!.filter(({ name }) => name === "server_name").flatMap(({ args }) => args);
+}
+
+/** The lines of a block, and of those within, that let in some visitors and not others. */
+function linesForAccess(block: readonly Directive[]): readonly Directive[] {
+  const isOpen = letsAllIn(block);
+  return block.flatMap((each) => {
+    const isOwn = rowOf(each)?.phase === "access" && noteOn(each) !== null && !(isOpen && isOfAddresses(each));
+    return [...(isOwn ? [each] : []), ...linesForAccess(each.block ?? [])];
+  });
 }
 
 function hostsOf(
