@@ -168,6 +168,51 @@ describe("what nginx kept from the origin makes no page for all, though the orig
   });
 });
 
+describe("a location inside that of an expression", () => {
+  const within = (lines: string, outer = `proxy_pass ${ORIGIN};`) =>
+    imported(`location ~ ^/a { location ~ php$ { ${lines} } ${outer} } location / { ${CACHED} }`);
+
+  test.each(["deny all", "return 403", "auth_basic Staff", "internal", "limit_except GET"])(
+    "has what keeps visitors out told: %s",
+    (line) => {
+      const site = within(
+        `${line === "limit_except GET" ? `${line} { deny all; }` : `${line};`} proxy_pass ${ORIGIN};`,
+      );
+      expect(refused(site)).toContain(line);
+      expect(routeOf(site, "/a.php")).toEqual(PASS);
+    },
+  );
+
+  test("has its files told", () => {
+    expect(refused(within("expires 1d;"))).toEqual(["location ~ php$"]);
+    expect(refused(within("", CACHED))).toEqual(["location ~ php$"]);
+  });
+
+  test("lets no visitor say who he is", () => {
+    const site = within(`proxy_set_header X-Remote-User $remote_user; proxy_pass ${ORIGIN};`);
+    expect(siteOf(site).originFields).toEqual({ "X-Remote-User": "" });
+    expect(refused(site)).toEqual(["proxy_set_header X-Remote-User $remote_user"]);
+  });
+
+  test("has its cache told, which stores nothing", () => {
+    const site = within(`${CACHED} proxy_hide_header X-A;`);
+    expect(site.locations.filter(({ isCached }) => isCached)).toMatchObject([
+      { source: { text: "location /" }, stores: true },
+      { source: { text: "location ~ php$" }, stores: false, because: ["location ~ php$"] },
+    ]);
+    const told = site.differences.filter(({ source }) => /php|hide/.test(source?.text ?? ""));
+    expect(told.map(({ why }) => why)).toEqual([
+      expect.stringMatching(/inside a regular expression's location is not carried over. Nothing is stored in it/),
+      expect.stringContaining("The edge passes X-A on"),
+    ]);
+  });
+
+  test("takes bodies as large as nginx did", () => {
+    const site = within(`proxy_pass ${ORIGIN}; client_max_body_size 1g;`);
+    expect(siteOf(site).limits).toMatchObject({ requestBodyBytes: "1GiB" });
+  });
+});
+
 describe("a zone that a variable names", () => {
   test("is off for requests with the cookie", () => {
     const site = imported(

@@ -39,7 +39,7 @@ export function importLocation(location: Location, facts: LocationFacts): Import
   const { family, pass } = handler;
   const zone = inForce(location.answeredBy, `${family}_cache`).map(({ source }) => source);
   const cached = new CachedLocation(location, family, routes);
-  const hidden = hiddenFieldDifferences(cached, { isStripped: false });
+  const hidden = hiddenIn(location, routes);
   if (!isCached(location)) return { ...passes, from: [own, pass.source, ...zone], differences: hidden };
   const lifetimes = readLifetimes(cached);
   if (lifetimes.storesNothing) return { ...passes, from: [own, ...lifetimes.from], differences: hidden };
@@ -65,6 +65,13 @@ export function importLocation(location: Location, facts: LocationFacts): Import
       : [...key.differences, ...bypass.differences, ...hidden],
     because,
   };
+}
+
+/** What nginx hid from visitors in a location that stores nothing. */
+export function hiddenIn(location: Location, routes: readonly string[]): readonly Difference[] {
+  const handler = handlerOf(location);
+  if (handler.kind === "itself") return [];
+  return hiddenFieldDifferences(new CachedLocation(location, handler.family, routes), { isStripped: false });
 }
 
 /** Fields of browsers that nginx kept from the origin. The origin need not name in `Vary` what it never got. */

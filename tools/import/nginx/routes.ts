@@ -7,7 +7,7 @@ import type { RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
 import { passedFolders } from "./folders.ts";
 import { handlerOf, isCached } from "./handlers.ts";
-import { type ImportedLocation, importLocation } from "./import-location.ts";
+import { hiddenIn, type ImportedLocation, importLocation } from "./import-location.ts";
 import type { PassedPaths } from "./location/bypass.ts";
 import { isRegex, type Location } from "./locations.ts";
 import { seesEscapes } from "./paths/escapes.ts";
@@ -67,11 +67,17 @@ export function importRoutes(locations: readonly Location[], facts: Facts): Impo
   const spellings = ofOtherSpellings(routes, counting.length > 0, facts.server);
   const all = withoutShadowed([...spellings, ...ofRedirects(routes, locations), ...routes]);
   const end = all.some(({ value }) => value.match === "/*") ? null : ofNoLocation(facts.server);
+  const inner = withinExpressions(locations, reads);
   return {
     routes: end === null ? all : [...all, end.route],
-    routed: [...reads.values()].map(({ location, all: own }) => ({ location, routes: own })),
-    outcomes: [...reads.values()].map(locationOutcome),
+    routed: [...[...reads.values()].map(({ location, all: own }) => ({ location, routes: own })), ...inner],
+    outcomes: [...[...reads.values()].map(locationOutcome), ...inner.map(innerOutcome)],
     differences: [
+      ...inner.flatMap(({ location, routes: own }) => [
+        ...ofInner(location, own),
+        ...hiddenIn(location, own),
+        ...ofFiles(location, own),
+      ]),
       ...[...reads.values()].flatMap(({ differences, location, all: own, because }) => [
         ...differences,
         ...ofStoringNothing(location, own, because),
@@ -269,6 +275,28 @@ function withoutShadowed(routes: Routes): Routes {
     seen.add(match);
     return !isShadowed;
   });
+}
+
+/** The locations inside those of expressions, which have no routes of their own: the outer ones' pass. */
+function withinExpressions(locations: readonly Location[], reads: ReadonlyMap<Location, Read>): RoutedLocation[] {
+  return locations.flatMap((location) => {
+    let outer: Location | null = location;
+    while (outer !== null && !reads.has(outer)) outer = outer.parent;
+    return outer === null || outer === location ? [] : [{ location, routes: reads.get(outer)!.all }];
+  });
+}
+
+function ofInner(location: Location, routes: readonly string[]): Difference[] {
+  if (!isCached(location)) return [];
+  const why = "A location inside a regular expression's location is not carried over. Nothing is stored in it.";
+  const { source } = location.directive;
+  return [{ kind: "changed", source, why, aspects: ["stored"], affects: { routes } }];
+}
+
+function innerOutcome({ location }: RoutedLocation): LocationOutcome {
+  const { source } = location.directive;
+  const cached = isCached(location);
+  return { source, isCached: cached, stores: false, because: cached ? [source.text] : [] };
 }
 
 function locationOutcome({ location, because }: Read): LocationOutcome {
