@@ -623,6 +623,7 @@ describe("what nginx did not ask the origin for is public now, which ends --stri
     ["location /a { expires 1d; }", "location /a"],
     ["location /a { gzip on; charset utf-8; default_type text/plain; sub_filter a b; }", "location /a"],
     ["location /a { set_real_ip_from 10.0.0.1; }", "location /a"],
+    ["location ^~ /.well-known/acme-challenge/ { allow all; }", "location ^~ /.well-known/acme-challenge/"],
   ])("%s", (line, text) => {
     const site = imported(`${line} location / { ${CACHED} }`);
     expect(refused(site)).toEqual([text]);

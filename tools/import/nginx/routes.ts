@@ -2,7 +2,7 @@ import type { RouteInput } from "#tidemark/internal";
 import { SPELLINGS } from "../by-design.ts";
 import type { Difference, LocationOutcome, Sourced } from "../imported-site.ts";
 import type { ServerFacts } from "./conditions/conditions-of.ts";
-import { noteOn, rowOf } from "./directive-table.ts";
+import { isOfAddresses, letsAllIn, noteOn, rowOf } from "./directive-table.ts";
 import type { RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
 import { passedFolders } from "./folders.ts";
@@ -325,7 +325,9 @@ const IS_PUBLIC =
 
 function ofFiles(location: Location, routes: readonly string[]): Difference[] {
   if (handlerOf(location).kind !== "itself") return [];
-  if (location.directive.block!.some(answersInstead)) return [];
+  const block = location.directive.block!;
+  const isOpen = letsAllIn(block);
+  if (block.some((each) => answersInstead(each) && !(isOpen && isOfAddresses(each)))) return [];
   const why = `nginx answered here from its own files, or with 404. ${IS_PUBLIC}`;
   const { source } = location.directive;
   return [{ kind: "access", source, why, aspects: ["answer", "stored"], affects: { routes } }];
