@@ -135,6 +135,14 @@ describe("what nginx kept from the origin makes no page for all, though the orig
     expect(siteOf(site).cookies).toEqual({ ignore: ["*"] });
   });
 
+  test("but not for PHP, which gets cookies beside a line for others", () => {
+    const site = imported(`proxy_set_header Cookie ""; location ~ php$ { fastcgi_pass 10.0.0.1; fastcgi_cache c; }
+      location / { ${CACHED} }`);
+    expect(siteOf(site).cookies).toBeUndefined();
+    expect(routeOf(site, "/x.php")).toEqual({});
+    expect(routeOf(site, "/x")).toEqual({ ...HOUR, bypass: { cookies: [/./] } });
+  });
+
   test("but a visitor's own cookies that nginx passed on do", () => {
     expect(routeOf(imported(`location / { ${ERASED("Cookie", "$http_cookie")} }`), "/x")).toEqual(HOUR);
   });

@@ -96,9 +96,11 @@ export function isOrdinary(field: string): boolean {
   return ordinaryForm(field) !== undefined && treatmentOf(field).asSent === "always";
 }
 
-/** The lines of `proxy_set_header` that apply where a location's requests are answered. */
-function setFields({ answeredBy }: Location): readonly Directive[] {
-  return inForce(answeredBy, "proxy_set_header");
+/** The lines of `proxy_set_header` that apply where a location's requests are answered. Other modules do not read them. */
+function setFields(location: Location): readonly Directive[] {
+  const handler = handlerOf(location);
+  const isRead = handler.kind === "upstream" && handler.family === "proxy";
+  return isRead ? inForce(location.answeredBy, "proxy_set_header") : [];
 }
 
 /** The field that a line sets, in lower case. */
