@@ -115,24 +115,37 @@ describe("nested locations have what nginx gives them", () => {
 describe("what nginx kept from the origin makes no page for all, though the origin may call it public:", () => {
   const ERASED = (field: string, value = '""') => `${CACHED} proxy_set_header ${field} ${value};`;
   const SESSION = "location /account/ { proxy_pass http://10.0.0.1; }";
+  const NO_COOKIES = { key: { cookies: { none: ["none"] } } };
+  const toldOfCookies = ({ differences }: ImportedSite) =>
+    differences.filter(({ field }) => field === "cookie").map(({ kind }) => kind);
 
   test.each(['""', "lang=de", "$clean"])("cookies, of which one of two locations with a cache sends %s", (value) => {
     const site = imported(`location / { ${ERASED("Cookie", value)} } location /shop/ { ${CACHED} }`);
-    expect(routeOf(site, "/x")).toEqual({ ...HOUR, bypass: { cookies: [/./] } });
+    expect(routeOf(site, "/x")).toEqual({ ...HOUR, ...NO_COOKIES });
     expect(routeOf(site, "/shop/x")).toEqual(HOUR);
     expect(siteOf(site).cookies).toBeUndefined();
-    expect(site.differences).toContainEqual(
-      expect.objectContaining({
-        kind: "changed",
-        why: expect.stringMatching(/with a cookie .*always go to the origin/),
-      }),
-    );
+    expect(toldOfCookies(site)).toEqual(["changed"]);
   });
 
   test("cookies, where all locations with a cache erase them, and others need them", () => {
     const site = imported(`${SESSION} location / { ${ERASED("Cookie")} } location /shop/ { ${ERASED("Cookie")} }`);
     expect([routeOf(site, "/x"), routeOf(site, "/shop/x")]).toEqual([HOUR, HOUR]);
     expect(siteOf(site).cookies).toEqual({ ignore: ["*"] });
+    expect(toldOfCookies(site)).toEqual(["changed", "changed"]);
+  });
+
+  test("but those of a location without a cache reach the origin, which is told", () => {
+    const site = imported(`location / { ${CACHED} } location /a { proxy_pass ${ORIGIN}; proxy_set_header Cookie ""; }`);
+    expect([routeOf(site, "/x"), routeOf(site, "/a")]).toEqual([HOUR, PASS]);
+    expect(toldOfCookies(site)).toEqual(["dropped"]);
+  });
+
+  test("cookies, beside those that are in the key", () => {
+    const site = imported(
+      `location / { ${ERASED("Cookie", "lang=$lang")} proxy_cache_key $request_uri$lang; } location /b { ${CACHED} }`,
+      "map $cookie_lang $lang { default en; de de; }",
+    );
+    expect(routeOf(site, "/x")).toEqual({ ...HOUR, key: { cookies: { lang: ["de"] } } });
   });
 
   test("but not for PHP, which gets cookies beside a line for others", () => {
@@ -140,7 +153,7 @@ describe("what nginx kept from the origin makes no page for all, though the orig
       location / { ${CACHED} }`);
     expect(siteOf(site).cookies).toBeUndefined();
     expect(routeOf(site, "/x.php")).toEqual({});
-    expect(routeOf(site, "/x")).toEqual({ ...HOUR, bypass: { cookies: [/./] } });
+    expect(routeOf(site, "/x")).toEqual({ ...HOUR, ...NO_COOKIES });
   });
 
   test("but a visitor's own cookies that nginx passed on do", () => {

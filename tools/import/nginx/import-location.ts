@@ -1,6 +1,7 @@
 import type { Difference, Source } from "../imported-site.ts";
 import { conditionsOn, evaluationOf, type ServerFacts } from "./conditions/conditions-of.ts";
 import { browserTtlOf } from "./fields.ts";
+import type { Directive } from "./files/directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { inForce } from "./in-force.ts";
 import { hiddenFieldDifferences, readAnswerFields } from "./location/answer-fields.ts";
@@ -43,7 +44,12 @@ export function importLocation(location: Location, facts: LocationFacts): Import
   if (!isCached(location)) return { ...passes, from: [own, pass.source, ...zone], differences: hidden };
   const lifetimes = readLifetimes(cached);
   if (lifetimes.storesNothing) return { ...passes, from: [own, ...lifetimes.from], differences: hidden };
-  const key = readKey(cached, evaluationOf(location, facts));
+  const withheld = linesOverVisitors(location, facts.replaced);
+  const key = readKey(
+    cached,
+    evaluationOf(location, facts),
+    withheld.find((line) => fieldOf(line) === "cookie"),
+  );
   const bypass = readBypass(cached, conditionsOn(location, facts), key);
   const because = [...bypass.because, ...(key.isUnknown ? [(key.line ?? own).text] : [])];
   const isStored = because.length === 0;
@@ -54,7 +60,7 @@ export function importLocation(location: Location, facts: LocationFacts): Import
     bypass,
     readStalePages(cached, inactiveSeconds),
     readBrowserLifetime(cached),
-    readDroppedFields(location, facts),
+    readDroppedFields(withheld),
   ];
   return {
     rules: isStored ? Object.assign({}, ...parts.map(({ rules }) => rules)) : { pass: true },
@@ -75,8 +81,8 @@ export function hiddenIn(location: Location, routes: readonly string[]): readonl
 }
 
 /** Fields of browsers that nginx kept from the origin. The origin need not name in `Vary` what it never got. */
-function readDroppedFields(location: Location, { replaced }: LocationFacts): LocationPart {
-  const lines = linesOverVisitors(location, replaced).filter((line) => isOrdinary(fieldOf(line)));
+function readDroppedFields(withheld: readonly Directive[]): LocationPart {
+  const lines = withheld.filter((line) => isOrdinary(fieldOf(line)));
   const drop = [...new Set(lines.map(fieldOf))];
   return {
     rules: drop.length > 0 ? { fields: { drop } } : {},

@@ -21,6 +21,8 @@ interface FieldLine {
   readonly value: string;
   /** Whether it is in force where the origin itself is asked, and not another upstream. */
   readonly isOfOrigin: boolean;
+  /** Whether it is in force where nginx stores. */
+  readonly isOfCache: boolean;
 }
 
 /** All lines for one field. */
@@ -151,6 +153,7 @@ function fieldsIn(routed: readonly RoutedLocation[], isOfOrigin: Facts["isOfOrig
   const asking = proxied.filter(({ location }) => isOfOrigin(location));
   const linesOf = ({ location }: RoutedLocation) => setFields(location);
   const ofOrigin = new Set(asking.flatMap(linesOf));
+  const ofCache = new Set(asking.filter(({ location }) => isCached(location)).flatMap(linesOf));
   const lines = groupedByLine(proxied, setFields);
   return [...Map.groupBy(lines, ({ line }) => fieldOf(line))].map(([field, own]) => ({
     name: own[0]!.line.args[0] ?? "",
@@ -159,6 +162,7 @@ function fieldsIn(routed: readonly RoutedLocation[], isOfOrigin: Facts["isOfOrig
       ...each,
       value: each.line.args[1] ?? "",
       isOfOrigin: ofOrigin.has(each.line),
+      isOfCache: ofCache.has(each.line),
     })),
     isEverywhere: (FORWARDED.has(field) ? asking : proxied).every((each) =>
       linesOf(each).some((line) => fieldOf(line) === field),
@@ -181,15 +185,7 @@ function importField(set: SetField, { origin, namesHosts, maps, trustsProxies, r
   const told = lines.filter(({ value }) => !isSent(value) && !(isForwarded && visitors.values.test(value)));
   const [only] = new Set(lines.map(({ value }) => value)).size === 1 && isEverywhere ? told : [];
   const from = told.map(({ line: { source } }) => source);
-  if (field === "cookie" && replaced.has(field)) {
-    const why =
-      "The origin gets no cookies with requests whose answers may be stored. Requests that go past the cache keep their cookies.";
-    const affects = { routes: null, cookies: ["*"] };
-    const differences: Difference[] = told.map(({ line: { source } }) => {
-      return { kind: "changed", source, why, aspects: ["origin-field"], affects, field };
-    });
-    return { settings: [{ value: { cookies: { ignore: ["*"] } }, from }], differences };
-  }
+  if (field === "cookie") return importCookies(told, replaced.has(field));
   const maySend = mayBeSent(field);
   if ((maySend || IS_SCHEME.test(field)) && only && isFixed(only.value) && !HANDS_OVER_FILES.test(field)) {
     return { settings: [{ value: { originFields: { [name]: only.value } }, from }], differences: [] };
@@ -218,6 +214,25 @@ function importField(set: SetField, { origin, namesHosts, maps, trustsProxies, r
   if (!isForwarded) return { settings: [], differences };
   const forwarded = lines.filter(({ value }) => visitors.values.test(value)).map(({ line: { source } }) => source);
   return { settings: [{ value: { forward: visitors.forward }, from: forwarded }], differences };
+}
+
+/** Cookies that nginx kept from the origin: of all pages that it stores, or of some, by their routes. */
+function importCookies(lines: readonly FieldLine[], isEverywhere: boolean): ImportedFields {
+  const own = lines.filter(({ value }) => !isVisitors("cookie", value));
+  const differences = own.map(({ line: { source }, isOfCache, routes }): Difference => {
+    return {
+      kind: isOfCache ? "changed" : "dropped",
+      source,
+      why: isOfCache
+        ? "The origin gets no cookies with requests whose answers may be stored. Requests that go past the cache keep their cookies."
+        : "A visitor's own cookies reach the origin here.",
+      aspects: isOfCache ? ["origin-field"] : ["origin-field", "answer"],
+      affects: { routes: isEverywhere ? null : routes, cookies: ["*"] },
+      field: "cookie",
+    };
+  });
+  const from = own.filter(({ isOfCache }) => isOfCache).map(({ line: { source } }) => source);
+  return { settings: isEverywhere ? [{ value: { cookies: { ignore: ["*"] } }, from }] : [], differences };
 }
 
 /** What the origin believes of the visitor's scheme. An nginx behind what ends TLS says one for all visitors. */
@@ -371,8 +386,6 @@ function whyNotSent({ name, field, isEverywhere }: SetField, value: string): str
   if (OF_HOSTS.includes(field)) return "The public host is in X-Forwarded-Host, and the scheme in X-Forwarded-Proto.";
   if (field === "accept-encoding")
     return "The edge asks the origin for those of br, gzip and zstd that the visitor accepts, and stores each form.";
-  if (field === "cookie")
-    return "Some routes send cookies to the origin. In cookies.ignore, name those that it does not read.";
   if (IS_IDENTITY.test(field)) {
     return `The edge sends the origin no ${name}, neither this one nor a visitor's. If the origin refused or admitted visitors by it, it must do so by something else.`;
   }

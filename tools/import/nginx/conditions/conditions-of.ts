@@ -4,12 +4,11 @@ import type { Directive } from "../files/directives.ts";
 import { handlerOf } from "../handlers.ts";
 import { allInForce, inForce } from "../in-force.ts";
 import { EVERY_PATH, folderLine, indexNames, type Location, nextTarget } from "../locations.ts";
-import { fieldOf, isOrdinary, linesOverVisitors } from "../origin-fields.ts";
+import { fieldOf, linesOverVisitors } from "../origin-fields.ts";
 import { IS_OFF, IS_TRUE } from "./comparison.ts";
 import { type Maps, variableIn } from "./maps.ts";
 import {
   assignmentsOf,
-  type Cause,
   type Caused,
   capturesOf,
   conditionOf,
@@ -49,7 +48,7 @@ export function conditionsOn(location: Location, facts: ServerFacts): readonly C
     ...ofRewriting(location, facts, evaluation),
     ...ofCaching(location, evaluation),
     ...ofErrorPages(location),
-    ...ofVisitorsFields(location, facts),
+    ...ofCredentials(location, facts),
   ];
 }
 
@@ -199,18 +198,14 @@ function ofErrorPages(location: Location): readonly Condition[] {
   return intercepts?.args[0] === "on" && pages.length > 0 ? [always(intercepts.source)] : [];
 }
 
-/** Cookies and credentials that nginx kept from the origin, which may say `public` without having seen any. */
-function ofVisitorsFields(location: Location, { replaced }: ServerFacts): readonly Condition[] {
-  return linesOverVisitors(location, replaced).flatMap((line): Condition[] => {
-    const name = fieldOf(line);
-    if (isOrdinary(name)) return [];
-    const cause: Cause =
-      name === "cookie" ? { kind: "cookies", pattern: ANY_COOKIE } : { kind: "field", name, pattern: null };
-    return [{ source: line.source, caused: [{ cause, from: [], isExact: true }], effect: "no-cache" }];
+/** Credentials that nginx kept from the origin, which may say `public` without having looked at any. */
+function ofCredentials(location: Location, { replaced }: ServerFacts): readonly Condition[] {
+  const lines = linesOverVisitors(location, replaced).filter((line) => fieldOf(line) === "authorization");
+  return lines.map(({ source }) => {
+    const cause = { kind: "field", name: "authorization", pattern: null } as const;
+    return { source, caused: [{ cause, from: [], isExact: true }], effect: "no-cache" };
   });
 }
-
-const ANY_COOKIE = /./;
 
 /** The context for evaluating the conditions that a location's requests meet. */
 export function evaluationOf(location: Location, { server, ...facts }: ServerFacts): Evaluation {

@@ -1,6 +1,7 @@
 import type { Difference, Source } from "../../imported-site.ts";
 import { importKey } from "../cache-key.ts";
 import type { Evaluation } from "../conditions/requests-where.ts";
+import type { Directive } from "../files/directives.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
 
 export interface KeyPart extends LocationPart {
@@ -12,15 +13,20 @@ export interface KeyPart extends LocationPart {
   readonly line: Source | null;
 }
 
-/** The key of a page: `proxy_cache_key`. */
+/** Where a route keys by a cookie, the origin gets no others. */
+const NO_COOKIES = { none: ["none"] };
+
+/** The key of a page: `proxy_cache_key`. `cookies`: the line by which the origin gets no visitor's own. */
 export function readKey(
   location: CachedLocation,
   evaluation: Pick<Evaluation, "maps" | "hosts" | "assignments" | "captured" | "skipped">,
+  cookies: Directive | undefined,
 ): KeyPart {
   const line = location.read("cache_key")[0];
   const imported = importKey(line ? line.args.join("") : null, evaluation);
   const source = line?.source ?? location.source;
-  const { key, unknown, onlyParameters: only } = imported;
+  const { unknown, onlyParameters: only } = imported;
+  const key = cookies === undefined ? imported.key : { cookies: NO_COOKIES, ...imported.key };
   const differences: Difference[] = [];
   if (unknown.length > 0) {
     const why = `A route cannot key by ${unknown.join(", ")}, and without that a visitor could get another visitor's page. Nothing is stored here until you write the route's key.`;
@@ -50,7 +56,7 @@ export function readKey(
   }
   return {
     rules: Object.keys(key).length > 0 ? { key } : {},
-    from: line ? [line.source, ...imported.from] : [],
+    from: [...(line ? [line.source, ...imported.from] : []), ...(cookies ? [cookies.source] : [])],
     differences,
     isUnknown: unknown.length > 0,
     bypassedCookies: imported.bypassedCookies,
