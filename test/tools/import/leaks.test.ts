@@ -635,6 +635,12 @@ describe("what an edge cannot refuse ends --strict", () => {
   });
 });
 
+test.each(["allow 10.0.0.0/8", "deny 10.0.0.1"])("%s is told with the address that the origin sees", (line) => {
+  const site = imported(`location / { ${CACHED} ${line}; }`);
+  const told = site.differences.find(({ source }) => source?.text === line);
+  expect(told?.why).toContain("It gets the edge's address: the visitor's is in X-Forwarded-For");
+});
+
 describe("what nginx did not ask the origin for is public now, which ends --strict:", () => {
   test.each([
     ["location /a { root /srv; }", "location /a"],

@@ -32,6 +32,7 @@ const dropped = (why: string, ...aspects: Aspect[]): Note => ({ kind: "dropped",
 const access = (why: string): Note => ({ kind: "access", why, aspects: ["answer", "stored"] });
 
 const TO_ORIGIN = "The edge refuses nobody: the origin must do this, or a firewall in front of the edge.";
+const ADDRESSES = `${TO_ORIGIN} It gets the edge's address: the visitor's is in X-Forwarded-For.`;
 const PASSWORDS = "The edge asks for no passwords: the origin must do this. Nothing is stored here.";
 const FILES = "The edge has no files: the origin must serve them.";
 const FIELDS = "The edge decides which fields it passes on: worker/rules/request/request-fields.ts.";
@@ -116,7 +117,7 @@ const TABLE: readonly Line[] = [
   ["client_max_body_size real_ip_recursive", "replaces", "setup", "read"],
 
   // Access. The handlers of all modules run on every request, before the cache is asked.
-  ["allow deny", "replaces", "access", "passes", access(TO_ORIGIN), "allow deny"],
+  ["allow deny", "replaces", "access", "passes", access(ADDRESSES), "allow deny"],
   ["satisfy", "replaces", "access", "passes", access(TO_ORIGIN)],
   ["auth_basic_user_file auth_delay", "replaces", "access", "harmless"],
   ["auth_basic", "replaces", "access", "passes", access(PASSWORDS)],
