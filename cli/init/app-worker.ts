@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type BuiltConfig, builtConfigIn } from "../../package/built-config.ts";
-import type { WranglerConfig } from "./wrangler-config.ts";
+import { bindsPurgeLog, type WranglerConfig } from "./wrangler-config.ts";
 
 /** An app that is already a worker, according to its wrangler config. */
 export interface AppWorker {
@@ -17,13 +17,13 @@ export interface AppWorker {
 
 /**
  * `found`: the wrangler config in the folder. A framework's build fills in what that leaves out, and may do without it. One
- * that names a purge log is the edge's own. One without `main` runs no code, but if it deploys static files, the edge is a
+ * that binds a purge log is the edge's own. One without `main` runs no code, but if it deploys static files, the edge is a
  * worker beside it.
  */
 export function appWorkerOf(folder: string, found: WranglerConfig | null): AppWorker | null {
   const built = builtConfigIn(folder);
   const own = found ?? built;
-  if (own === null || own.text.includes("PURGE_LOG")) return null;
+  if (own === null || bindsPurgeLog(own)) return null;
   const tops = [own, built ?? own].map(topOf);
   const main = tops.find((top) => top.main !== undefined)?.main;
   if (main === undefined) {

@@ -26,7 +26,7 @@ import {
 } from "./project-files.ts";
 import { keepSecret } from "./secret-file.ts";
 import { AnswerError, checkAnswers, type SiteAnswers } from "./site-answers.ts";
-import { type WranglerConfig, wranglerConfigIn } from "./wrangler-config.ts";
+import { bindsPurgeLog, type WranglerConfig, wranglerConfigIn } from "./wrangler-config.ts";
 import { completeIgnored, type Put, parseManifest, putIn, read, type WrittenFile, write } from "./written-files.ts";
 
 export interface InitOptions {
@@ -151,7 +151,7 @@ async function putWranglerFile(
  * lets `tidemark check` stop a deployment.
  */
 function missingIn(found: WranglerConfig, build: string): string | undefined {
-  const hasLog = found.text.includes("PURGE_LOG");
+  const hasLog = bindsPurgeLog(found);
   if (hasLog && mainOf(found) !== undefined) return undefined;
   if (found.file.endsWith(".toml")) {
     const main = 'main = "worker.ts"\n';

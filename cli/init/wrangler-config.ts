@@ -10,6 +10,11 @@ export interface WranglerConfig {
   readonly text: string;
 }
 
+/** Whether it binds a purge log, and is so the edge's own. A line that is a comment does not count. */
+export function bindsPurgeLog({ text }: { readonly text: string }): boolean {
+  return text.replaceAll(/^[ \t]*(?:#|\/\/).*$/gm, "").includes("PURGE_LOG");
+}
+
 /** The one that wrangler reads; `null` if there is none. */
 export function wranglerConfigIn(folder: string): WranglerConfig | null {
   const file = WRANGLER_FILES.find((each) => existsSync(join(folder, each)));

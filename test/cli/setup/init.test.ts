@@ -584,6 +584,15 @@ describe("tidemark init", () => {
       });
     });
 
+    test.each([
+      ["wrangler.toml", 'name = "shop"\nmain = "src/index.ts"\n# name = "PURGE_LOG"\n'],
+      ["wrangler.jsonc", '{ "name": "shop",\n  // { "name": "PURGE_LOG" }\n  "main": "src/index.ts" }'],
+    ])("of which a comment alone names a purge log stays the app's: %s", async (file, text) => {
+      await put(file, text);
+      expect(await init(HOST_ALONE)).toMatchObject({ exit: 0, stderr: "" });
+      expect(await get("wrangler.edge.toml")).toContain(SERVICES);
+    });
+
     test("that a framework builds on Windows, the edge's files name the build's config with slashes", async () => {
       await put("wrangler.jsonc", '{ "name": "shop", "main": "@astrojs/cloudflare/entrypoints/server" }');
       const onWindows = (file: string) => win32.resolve(folder, file);
