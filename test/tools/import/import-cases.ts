@@ -235,6 +235,21 @@ export const importCases: readonly ImportCase[] = [
     },
   },
   {
+    name: "a key with more values than a route may have",
+    server: `location / { ${CACHED} proxy_cache_key $request_uri$few; } location /a/ { ${CACHED} proxy_cache_key $request_uri$many; }
+      location /b/ { ${CACHED} proxy_cache_key $request_uri$none; } location /c/ { ${CACHED} proxy_cache_key $request_uri$tongues; }`,
+    http: `map $cookie_shop $few { ${MANY.map((at) => `s${at} ${at};`).join(" ")} }
+      map $cookie_shop $many { ${MANY.map((at) => `s${at} ${at}; t${at} ${at};`).join(" ")} } map $cookie_shop $none { default a; }
+      map $http_accept_language $tongues { ${MANY.map((at) => `~a${at} de-${at}; ~b${at} en-${at};`).join(" ")} }`,
+    compares: "key",
+    routes: {
+      "/x": { cookies: { shop: MANY.map((at) => `s${at}`) } },
+      "/a/x": null,
+      "/b/x": null,
+      "/c/x": { fields: ["accept-language"] },
+    },
+  },
+  {
     name: "what an expression sets by a named group",
     server: `set $one ""; set $two ""; set $three ""; set $four ""; set $five ""; set $six ""; set $seven "";
       if ($http_x_preview ~ "^(?<One>.+)$") { set $seen 1; } rewrite "^/(?P<two>de|fr)/" /x redirect;

@@ -24,6 +24,9 @@ export interface ImportedKey {
   readonly onlyParameters: readonly string[] | null;
 }
 
+/** The most values of a cookie, and the most languages, by which a route may key. */
+const MOST_CHOICES = 32;
+
 /** nginx's own key. */
 const DEFAULT_KEY = "$scheme$proxy_host$request_uri";
 
@@ -73,7 +76,8 @@ export function importKey(
       const values = [...new Set([...map.entries.map(({ value }) => value), map.fallback])].filter(
         (value) => value !== "",
       );
-      const names = map.entries.map((entry) => entry.key);
+      const names = [...new Set(map.entries.map((entry) => entry.key))];
+      const isFew = [names, values].every(({ length }) => length > 0 && length <= MOST_CHOICES);
       const unread = [...map.entries, { key: "", isExpression: false, value: map.fallback }].flatMap((entry) =>
         variablesIn(entry.value).filter((each) => !isKeyedWith(each, of, entry)),
       )[0];
@@ -82,14 +86,14 @@ export function importKey(
       else if (of === "http_user_agent" && isChoice && names.every(isOfDevices)) {
         key.device = true;
         approximate.push("device");
-      } else if (of === "http_accept_language" && values.every((value) => /^[a-z]{2,3}(?:-[a-z0-9]+)*$/i.test(value))) {
+      } else if (of === "http_accept_language" && isFew && values.every(isLanguage)) {
         key.languages = [
           ...(map.fallback === "" ? [] : [map.fallback]),
           ...values.filter((value) => value !== map.fallback),
         ];
         approximate.push("languages");
-      } else if (of.startsWith("cookie_") && names.every((each) => /^[\w.-]+$/.test(each))) {
-        cookies[writtenIn(map.of)!.slice("cookie_".length)] = [...new Set(names)];
+      } else if (of.startsWith("cookie_") && isFew && names.every((each) => /^[\w.-]+$/.test(each))) {
+        cookies[writtenIn(map.of)!.slice("cookie_".length)] = names;
       } else if (isKeyField(of)) {
         fields.push(fieldOf(of)!);
         approximate.push(fields.at(-1)!);
@@ -119,6 +123,10 @@ function variablesIn(text: string): string[] {
 
 function writtenVariablesIn(text: string): string[] {
   return [...text.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name!);
+}
+
+function isLanguage(text: string): boolean {
+  return /^[a-z]{2,3}(?:-[a-z0-9]{1,8})*$/i.test(text);
 }
 
 /** The request field that a variable has, in lower case; `null` for another variable. */
