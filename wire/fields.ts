@@ -60,7 +60,6 @@ export function withField(
   value: string,
 ): Readonly<Record<string, string>> {
   const key = name.toLowerCase();
-  const before = fields[key];
-  const joined = before === undefined ? value : [before, value].join(key === "cookie" ? "; " : ", ");
+  const joined = Object.hasOwn(fields, key) ? [fields[key], value].join(key === "cookie" ? "; " : ", ") : value;
   return { ...fields, [key]: joined };
 }

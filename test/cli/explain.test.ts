@@ -147,6 +147,13 @@ const cases: readonly Case[] = [
     stdout: missText,
   },
   {
+    name: "A field may have the name of what every object has",
+    args: ["/a", "-H", "constructor: x", "-H", "__proto__: y"],
+    asks: { url: "/a", method: "GET", fields: { ...CODINGS, constructor: "x", ["__proto__"]: "y" } },
+    exit: 0,
+    stdout: missText,
+  },
+  {
     name: "A field without a colon",
     args: ["/a", "-H", "Cookie"],
     asks: null,
