@@ -59,5 +59,11 @@ async function explain(url: string, { header, request, json, endpoint }: Explain
 function addField(line: string, fields: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, name, value] = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError('Write it as "Name: value".');
+  if (/^host$/i.test(name)) {
+    // The edge takes the host of the URL, and its explanation would be of another page.
+    throw new InvalidArgumentError(
+      "The URL names the host: write https://www.example.com/path in place of a path and Host.",
+    );
+  }
   return withField(fields, name, value);
 }

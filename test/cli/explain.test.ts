@@ -154,6 +154,13 @@ const cases: readonly Case[] = [
     stdout: missText,
   },
   {
+    name: "A field Host, because the URL names the host",
+    args: ["/a", "-H", "Host: www.example.com"],
+    asks: null,
+    exit: 2,
+    stderr: /The URL names the host: write https:\/\/www\.example\.com\/path in place of a path and Host\./,
+  },
+  {
     name: "A field without a colon",
     args: ["/a", "-H", "Cookie"],
     asks: null,
