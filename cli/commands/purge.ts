@@ -133,7 +133,7 @@ async function send(
     const receipt = await purger.purge({ ...Object.fromEntries(lists), everything }, options);
     return { receipt, receipts: [receipt] };
   }
-  const isLarge = mayBeSeveral(items, refresh === true);
+  const isLarge = !dryRun && mayBeSeveral(items, refresh === true);
   // In a fixed order, so that each purge has the same items when the command continues.
   const batch = purger.batch().add(isLarge ? sortedItems(items) : items);
   if (isLarge) {

@@ -412,6 +412,18 @@ describe.concurrent("tidemark purge", () => {
     expect(edge.requests[1]?.body).toEqual(edge.requests[3]?.body);
   });
 
+  test("A dry run of many items tells nothing of a purge that could be continued", async ({ expect }) => {
+    const planned = receipt({ seq: 0, dryRun: true, accepted: { ...none, tags: 1 }, planned: [] });
+    await using edge = await startFakeEdge(planned, planned);
+    const stdin = Array.from({ length: 10_001 }, (_, index) => `tag:song:${index}`).join("\n");
+    const env = { TIDEMARK_ENDPOINT: edge.endpoint, TIDEMARK_TOKEN: TOKEN };
+    expect(await tidemark({ args: ["purge", "-", "--dry-run"], stdin, env })).toEqual({
+      exit: 0,
+      stdout: "Nothing was purged. This purge would cover 2 tags.\n",
+      stderr: "1 of 2 purges: 1 item\n2 of 2 purges: 2 items\n",
+    });
+  });
+
   test("Few items that are long become several purges, too, under an id that was told before", async ({ expect }) => {
     const numbered = (seq: number) => receipt({ seq, accepted: { ...none, tags: 1 } });
     await using edge = await startFakeEdge(numbered(7), numbered(8));
