@@ -184,6 +184,15 @@ async function itemsOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeIte
     prefixes: [...(flags.prefix ?? []), ...fromInput.prefixes],
     hosts: [...(flags.host ?? []), ...fromInput.hosts],
   };
+  const broken = Object.values(named)
+    .flat()
+    .find((item) => item.includes("\ufffd"));
+  if (broken !== undefined) {
+    // It would be purged as %EF%BF%BD, which no page is stored under.
+    throw new PurgeItemsError(
+      `${JSON.stringify(broken)} is not in UTF-8. Write it in UTF-8, or its bytes as percent and two digits, like %E9. Nothing was purged.`,
+    );
+  }
   if (Object.values(named).every((items) => items.length === 0) && !flags.everything) {
     throw new PurgeItemsError(
       "there is nothing to purge. Name items with --url, --tag, --prefix, --host or --everything, or write a dash and send items on standard input.",

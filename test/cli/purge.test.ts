@@ -204,6 +204,19 @@ const usage: readonly Case[] = [
       /standard input, line 2: "about" is neither a URL .* nor a tag \(tag:NAME\), a prefix .* or a host .*\. Nothing was purged/,
   },
   {
+    name: "a line is in Latin-1",
+    args: ["-"],
+    stdin: Buffer.from("/a\n/caf\u00e9\n", "latin1"),
+    exit: 2,
+    stderr: /^tidemark: "\/caf\ufffd" is not in UTF-8\. Write it in UTF-8, .* like %E9\. Nothing was purged\.\n$/,
+  },
+  {
+    name: "an argument was no UTF-8",
+    args: ["--prefix", "/caf\ufffd"],
+    exit: 2,
+    stderr: /^tidemark: "\/caf\ufffd" is not in UTF-8/,
+  },
+  {
     name: "a tag is not valid",
     args: ["--tag", "a b"],
     exit: 2,
