@@ -177,6 +177,14 @@ const cases: readonly Case[] = [
     stderr: /refused the request \(400\): url: must be an absolute URL\.\n$/,
   },
   {
+    name: "A refusal that would clear the terminal",
+    args: ["/a"],
+    answer: refusal("invalid", [{ path: "url", message: "\u001b[2Jis \u202efine" }]),
+    asks: asked,
+    exit: 1,
+    stderr: /refused the request \(400\): url: \ufffd\[2Jis \ufffdfine\.\n$/,
+  },
+  {
     name: "A token that may not read",
     args: ["/a"],
     answer: refusal("forbidden"),
