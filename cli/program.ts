@@ -30,6 +30,8 @@ export function createProgram(): Command {
     .version(ownPackage.version)
     .showHelpAfterError("(--help lists the options)")
     .addHelpText("after", "\nEach command exits with 5 if its output cannot be written; its work is done all the same.")
+    // Errors repeat the values of flags. An address may have a password, which a log must not keep.
+    .configureOutput({ outputError: (text, write) => write(text.replaceAll(/\/\/\S*@/g, "//…@")) })
     .exitOverride();
 
   for (const command of COMMANDS) addLazyCommand(program, command);

@@ -1,4 +1,5 @@
 import { readSocket } from "../../package/unix-socket.ts";
+import { shownValue } from "../../wire/text/shown-value.ts";
 
 /** The answers about a site that `tidemark init` needs. */
 export interface SiteAnswers {
@@ -26,7 +27,7 @@ export function originOf(text: string): string {
   const url = URL.parse(hasScheme ? given : `${scheme}://${given}`);
   const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
   if (!isAddress || url.username !== "" || url.hash !== "") {
-    throw new AnswerError(`${JSON.stringify(text)} is not an address like https://origin.example.com, without a path`);
+    throw new AnswerError(`${shownValue(text)} is not an address like https://origin.example.com, without a path`);
   }
   return url.origin;
 }
@@ -44,9 +45,7 @@ export function hostOf(text: string): string {
     .replace(/\/$/, "");
   const url = URL.parse(`http://${given}`);
   if (url === null || given === "" || /[/?#@*\s:]/.test(given)) {
-    throw new AnswerError(
-      `${JSON.stringify(text)} is not a host name like www.example.com, without scheme, port and path`,
-    );
+    throw new AnswerError(`${shownValue(text)} is not a host name like www.example.com, without scheme, port and path`);
   }
   return url.hostname;
 }

@@ -6,6 +6,7 @@ import type { PurgeError, Purger } from "../../sdk/index.ts";
 import { startFakeEdge } from "../sdk/fake-edge.ts";
 import { purgerUnderTest } from "../sdk/purger-under-test.ts";
 import { createVirtualClock } from "../sdk/virtual-clock.ts";
+import { tidemark } from "./run-command.ts";
 
 test.each<[string, (cdn: Purger) => Promise<unknown>, RegExp]>([
   ["purge", (cdn) => cdn.purge({ tags: ["a"] }), /The purge may have happened; purge again to be sure\.$/m],
@@ -49,4 +50,19 @@ test("a command that keeps trying after a timeout advises none, either", async (
   };
   await followPurges(cdn, { latest: 1, everyMs: 1, signal: end.signal, onPurges: () => undefined, onNote });
   expect(notes).toEqual([expect.stringMatching(/Try again later\. The command keeps trying\.$/)]);
+});
+
+const WITH_PASSWORD = "https://user:s3cret@origin.example.com";
+
+test.each([
+  ["dev", "--origin", WITH_PASSWORD],
+  ["crawl", "--edge", WITH_PASSWORD],
+  ["serve", "--acme-directory", WITH_PASSWORD.replace("https", "http")],
+  ["init", "--origin", WITH_PASSWORD, "--host", "www.example.com"],
+  ["init", "--origin", "https://origin.example.com", "--host", WITH_PASSWORD],
+])("tidemark %s %s names an address without its password", async (...args) => {
+  const { exit, stderr } = await tidemark({ args });
+  expect(exit).toBe(EXIT.usage);
+  expect(stderr).toContain("//…@origin.example.com");
+  expect(stderr).not.toContain("s3cret");
 });
