@@ -77,6 +77,7 @@ export async function initProject({
   const manager = packageManagerOf(folder);
   const scriptsFile = await scriptsFileOf(folder, manager);
   const secret = await keepSecret(folder, names.suffix !== "");
+  const ignored = await completeIgnored(folder, [...IGNORED, secret.file]); // at once: another file may not be writable
   const commands = scriptsFor(names, runner, behind?.config ?? null, secret.file);
   // Not the script, which may be the owner's own. `wrangler` runs it in a shell, so a bare name would not be found.
   const build = `${manager.execInstalled} ${commands.check}`;
@@ -98,7 +99,7 @@ export async function initProject({
     ...(names.isOwnEntry ? [] : [await put(names.worker, workerFile(endingOfImports(ownTsconfig)))]),
     await putWranglerFile(wrangler, names, wranglerFile(answers, name, names, behind?.name ?? null, build), build, put),
     secret,
-    await completeIgnored(folder, [...IGNORED, secret.file]),
+    ignored,
     hasTsconfig
       ? await putIn(folder, false)(
           "tsconfig.json",

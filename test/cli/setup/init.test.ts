@@ -925,6 +925,13 @@ describe("tidemark init", () => {
     },
   );
 
+  test("leaves no secret to version control if it cannot write another file", async () => {
+    await mkdir(join(folder, "worker.ts"));
+    expect((await init(FLAGS)).stderr).toContain("worker.ts cannot be read or written");
+    expect(await readdir(folder)).toContain(".dev.vars");
+    expect((await get(".gitignore")).split("\n")).toContain(".dev.vars");
+  });
+
   test.each([[], ["--server"]])("names a project after its folder, without accents", async (...flags) => {
     const named = join(folder, "Ünser Café");
     await mkdir(named);
