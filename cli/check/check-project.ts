@@ -4,7 +4,7 @@ import { bundleFindings } from "./bundle-findings.ts";
 import { type CheckReport, type Deployment, type Finding, problem, warning } from "./check-report.ts";
 import { buildMessage, bundledBytes, runWorker } from "./run-worker.ts";
 import { siteFindings } from "./site-findings.ts";
-import { placeIn, readWranglerSettings, type WranglerSettings, wranglerFindings } from "./wrangler-settings.ts";
+import { isToml, placeIn, readWranglerSettings, type WranglerSettings, wranglerFindings } from "./wrangler-settings.ts";
 
 export interface CheckOptions {
   /** The wrangler config. */
@@ -27,7 +27,8 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
     const configFindings = (exported: readonly string[] | null) =>
       group.flatMap((each) => wranglerFindings(config, each, exported));
     if (main === undefined) {
-      const words = 'there is no main, so there is no worker to deploy. Add main = "worker.ts", or another file.';
+      const line = isToml(config) ? 'main = "worker.ts"' : '"main": "worker.ts"';
+      const words = `there is no main, so there is no worker to deploy. Add ${line}, or another file.`;
       findings.push(problem(placeIn(config, group[0]!), words), ...configFindings(null));
       continue;
     }

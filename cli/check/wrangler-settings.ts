@@ -295,7 +295,8 @@ function exportFindings(file: string, settings: WranglerSettings, name: string):
 /** The type of such an entry of `exports`. */
 const DURABLE_OBJECT = "durable-object";
 
-function isToml(file: string): boolean {
+/** Whether lines for this file are TOML; otherwise they are JSON. */
+export function isToml(file: string): boolean {
   return file.endsWith(".toml");
 }
 

@@ -465,6 +465,13 @@ describe("the command", () => {
     });
   });
 
+  test("says in JSON what a wrangler.json without main needs", async () => {
+    const file = join(folder, "wrangler.json");
+    await writeFile(file, '{ "name": "edge" }');
+    const { exit, stdout } = await check("--config", file);
+    expect({ exit, stdout }).toEqual({ exit: 1, stdout: expect.stringContaining('. Add "main": "worker.ts", or') });
+  });
+
   test("as wrangler's build command, says where wrangler runs it", async () => {
     const env = { PATH: process.env.PATH!, WRANGLER_COMMAND: "versions upload" };
     const { exit, stderr } = await tidemark({ args: ["check"], env, cwd: join(folder, "test") });
