@@ -38,8 +38,8 @@ export function listedValues(value: string, before: readonly string[] | undefine
   return [...(before ?? []), valueNotFlag(value)];
 }
 
-/** Reads the name of a folder. Without one, as of a variable that is not set, it would be the folder of the command's caller. */
-export function folderName(given: string): string {
+/** Reads the path of a file or folder. Without one, as of a variable that is not set, it would be the caller's folder, or none. */
+export function pathName(given: string): string {
   if (valueNotFlag(given) === "") throw new InvalidArgumentError("It is empty.");
   return given;
 }

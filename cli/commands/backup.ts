@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { OwnerError } from "../../package/owner-error.ts";
 import { counted, size } from "../../wire/text/numbers.ts";
 import { EXIT } from "../exit-code.ts";
-import { folderName } from "../flags.ts";
+import { pathName } from "../flags.ts";
 import { DEFAULT_CACHE, logFolderIn } from "../server-folder.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
@@ -32,7 +32,7 @@ export function backupCommand(): Command {
   return new Command("backup")
     .description(DESCRIPTIONS.backup)
     .argument("<file>", "the file to write; it must not exist yet")
-    .option("--cache <folder>", "the folder that tidemark serve has as --cache", folderName, DEFAULT_CACHE)
+    .option("--cache <folder>", "the folder that tidemark serve has as --cache", pathName, DEFAULT_CACHE)
     .addHelpText("after", AFTER_BACKUP)
     .action((file: string, { cache }: Flags) =>
       orSay(async () => {
@@ -48,7 +48,7 @@ export function restoreCommand(): Command {
   return new Command("restore")
     .description(DESCRIPTIONS.restore)
     .argument("<file>", "the copy to restore")
-    .option("--cache <folder>", "the folder that tidemark serve has as --cache", folderName, DEFAULT_CACHE)
+    .option("--cache <folder>", "the folder that tidemark serve has as --cache", pathName, DEFAULT_CACHE)
     .addHelpText("after", AFTER_RESTORE)
     .action((file: string, { cache }: Flags) =>
       orSay(async () => {

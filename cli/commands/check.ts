@@ -7,7 +7,7 @@ import { EDGE_WRANGLER_FILE, WRANGLER_FILES } from "../../package/wrangler-files
 import { checkText } from "../check/check-report.ts";
 import { WranglerConfigError } from "../check/wrangler-settings.ts";
 import { EXIT } from "../exit-code.ts";
-import { valueNotFlag } from "../flags.ts";
+import { pathName, valueNotFlag } from "../flags.ts";
 import { lacksPeers } from "../lacks-peers.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
@@ -41,7 +41,7 @@ Exit codes: 0 can be deployed, 1 has problems, 2 wrong usage, or no config that 
 export function checkCommand(): Command {
   return new Command("check")
     .description(DESCRIPTIONS.check)
-    .option("--config <file>", `the config (default: ${[...OF_WRANGLER, DEFAULT_CONFIG].join(", ")})`, valueNotFlag)
+    .option("--config <file>", `the config (default: ${[...OF_WRANGLER, DEFAULT_CONFIG].join(", ")})`, pathName)
     .option("--env <name>", "check only this environment (default: the top level and all environments)", valueNotFlag)
     .option("--json", "print the report as one JSON object")
     .addHelpText("after", afterHelp)

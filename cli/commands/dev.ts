@@ -12,7 +12,7 @@ import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";
 import { shownValue } from "../../wire/text/shown-value.ts";
 import { EXIT } from "../exit-code.ts";
-import { refuseFlag } from "../flags.ts";
+import { pathName, refuseFlag } from "../flags.ts";
 import { interruption } from "../interruption.ts";
 import { lacksPeers } from "../lacks-peers.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
@@ -38,7 +38,11 @@ export function devCommand(demoSite: DemoSite | null): Command {
     .description(DESCRIPTIONS.dev)
     .option("--origin <url>", "the site to front (else TIDEMARK_ORIGIN, else the config's origin)", serverUrl)
     .option("--port <number>", `the port to listen on (else TIDEMARK_PORT, else ${DEFAULT_PORT})`, portNumber)
-    .option("--config <file>", `the site's rules (else TIDEMARK_CONFIG, else ${DEFAULT_CONFIG}, .mts, .js or .mjs)`)
+    .option(
+      "--config <file>",
+      `the site's rules (else TIDEMARK_CONFIG, else ${DEFAULT_CONFIG}, .mts, .js or .mjs)`,
+      pathName,
+    )
     .option("--public <url>", "the public address, for keys and for the origin (else TIDEMARK_PUBLIC_URL)", serverUrl)
     .option("--regions <names>", `several edges, a port each, like nyc,fra,syd (${REGION_NAMES})`, regionNames)
     .option("--latency", "with --regions: add round trips to origin and purge log, like those of public networks")

@@ -14,7 +14,7 @@ import type { SupervisorEvent } from "../../server/supervisor/supervisor-events.
 import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
 import { SERVER_VARIABLES, unknownVariables, unknownVariableText } from "../../wire/text/unknown-variable.ts";
 import { EXIT } from "../exit-code.ts";
-import { folderName, refuseFlag, wholeNumber } from "../flags.ts";
+import { pathName, refuseFlag, wholeNumber } from "../flags.ts";
 import { lacksNode, lacksPeers, lacksUnix } from "../lacks-peers.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
@@ -78,8 +78,16 @@ export function serveCommand(): Command {
       "--parent <address>",
       "ask this other server of yours instead of the origin: https://shield.example.com; needs --log",
     )
-    .option("--config <file>", `the site's rules (default: ${DEFAULT_CONFIG}, .mts, .js or .mjs, if there is one)`)
-    .option("--sites <folder>", "serve several sites by their hosts: NAME.config.ts each, with its tokens in NAME.env")
+    .option(
+      "--config <file>",
+      `the site's rules (default: ${DEFAULT_CONFIG}, .mts, .js or .mjs, if there is one)`,
+      pathName,
+    )
+    .option(
+      "--sites <folder>",
+      "serve several sites by their hosts: NAME.config.ts each, with its tokens in NAME.env",
+      pathName,
+    )
     .option(
       "--listen <address>",
       "where to listen; may be repeated: 8080, 127.0.0.1:8080, [::]:80, unix:/run/edge.sock " +
@@ -93,7 +101,7 @@ export function serveCommand(): Command {
     )
     .option("--tls-cert <file>", "a certificate with its chain, as PEM; may be repeated for other names", addFile)
     .option("--tls-key <file>", "the key of each certificate, in the same order", addFile)
-    .option("--tls-folder <folder>", "a folder of certificates: NAME.crt with NAME.key, or certbot's folders")
+    .option("--tls-folder <folder>", "a folder of certificates: NAME.crt with NAME.key, or certbot's folders", pathName)
     .option(
       "--acme <email>",
       "order certificates from Let's Encrypt and renew them; with this you accept its terms",
@@ -113,7 +121,7 @@ export function serveCommand(): Command {
       status,
     )
     .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, like max-age=31536000", hsts)
-    .option("--cache <folder>", "the folder for the purge log and the pages on disk", folderName, DEFAULT_CACHE)
+    .option("--cache <folder>", "the folder for the purge log and the pages on disk", pathName, DEFAULT_CACHE)
     .option("--log <address>", "share one purge log with other machines: postgres://user@host/database")
     .option(
       "--memory <size>",
@@ -122,11 +130,11 @@ export function serveCommand(): Command {
     )
     .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
     .option("--workers <number>", "worker processes (default: one for each core, if the memory suffices)", workerCount)
-    .option("--access-log <file>", "log each request to this file; - for standard output (default: no log)")
+    .option("--access-log <file>", "log each request to this file; - for standard output (default: no log)", pathName)
     .addOption(
       new Option("--log-format <format>", "of the access log").choices(["combined", "json"]).default("combined"),
     )
-    .option("--pid-file <file>", "write the id of the process that takes signals to this file")
+    .option("--pid-file <file>", "write the id of the process that takes signals to this file", pathName)
     .option("--no-fast-hits", "answer all requests through Node's own server, not the faster way inside its parser")
     .option("--check", "check config, settings, folders and the database, then exit")
     .addHelpText("after", AFTER_HELP)

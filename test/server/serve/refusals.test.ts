@@ -238,6 +238,18 @@ const refusals: readonly Refusal[] = [
     args: [...ORIGIN, "--check", "--cache", ""],
     words: ["option '--cache <folder>' argument '' is invalid. It is empty."],
   },
+  ...["--config", "--sites", "--tls-folder", "--access-log", "--pid-file"].flatMap((flag) => [
+    {
+      name: `${flag} without a name, as of a variable that is not set`,
+      args: [...ORIGIN, "--check", flag, ""],
+      words: [`option '${flag} <f`, "argument '' is invalid. It is empty."],
+    },
+    {
+      name: `${flag} with another flag in the place of its name`,
+      args: [...ORIGIN, flag, "--check"],
+      words: [`option '${flag} <f`, "argument '--check' is invalid. That is a flag; the value before it is missing."],
+    },
+  ]),
   {
     name: "a cache below /proc, at the start",
     args: [...ORIGIN, "--cache", "/proc/tidemark/cache"],
