@@ -24,6 +24,7 @@ import {
 } from "./harness-protocol.ts";
 import { cacheKeyOf, StoredKeys } from "./known-keys.worker.ts";
 import { RestingConnections } from "./log-connections.worker.ts";
+import { PatientWaits } from "./patient-waits.worker.ts";
 import {
   behindNetwork,
   pause,
@@ -62,13 +63,11 @@ let unfinishedWork = 0;
 const storedKeys = new StoredKeys();
 let connections = new RestingConnections();
 
+const waits = new PatientWaits(() => clockAndNetwork.logMs);
+
 const clock: NonNullable<EdgeHooks["clock"]> = {
   now: () => clockAndNetwork.now,
-  wait: (ms) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    return { over: promise, cancel: () => clearTimeout(timer) };
-  },
+  wait: (ms) => waits.wait(ms),
 };
 
 /** The edge for a site in an owner's worker, as `createEdge` of `tidemark/worker` makes it. */
@@ -319,11 +318,18 @@ function withDatesShifted(response: OriginResponse, originNow: number): OriginRe
 
 /** The runtime's platform behind the simulated network, with its writes counted and its keys remembered. */
 function simulatedPlatform(real: Platform, kept: RestingConnections, isAlive: () => boolean): Platform {
-  const { sharedTier, notes, log, bodies, ...rest } = behindNetwork(real, { callOrigin, callLog, callLedger });
+  const { sharedTier, notes, log, ledger, bodies, ...rest } = behindNetwork(real, { callOrigin, callLog, callLedger });
   return {
     ...rest,
     losesRequests: false, // time that a test moves is no sign that a request has died
-    log: { ...log, ...(log.connect && { connect: kept.counting(log.connect, isAlive) }) },
+    log: {
+      read: waits.patiently(log.read),
+      append: log.append,
+      ...(log.connect && { connect: kept.counting(connectingPatiently(log.connect), isAlive) }),
+    },
+    ...(ledger && {
+      ledger: { ...ledger, client: { ...ledger.client, findUnseen: waits.patiently(ledger.client.findUnseen) } },
+    }),
     bodies: {
       ...bodies,
       pipe(lengthBytes) {
@@ -362,10 +368,25 @@ function simulatedPlatform(real: Platform, kept: RestingConnections, isAlive: ()
       },
     },
     notes: {
-      read: (name) => notes.read(name),
-      write: (name, bytes) => countingWrite(() => notes.write(name, bytes)),
+      read: waits.patiently((name) => notes.read(name)),
+      write: waits.patiently((name, bytes) => countingWrite(() => notes.write(name, bytes))),
     },
   };
+}
+
+type Connect = NonNullable<Platform["log"]["connect"]>;
+
+function connectingPatiently(connect: Connect): Connect {
+  return waits.patiently(async (reader) => {
+    const connection = await connect(reader);
+    return (
+      connection && {
+        ...connection,
+        renew: waits.patiently(connection.renew),
+        release: waits.patiently(connection.release),
+      }
+    );
+  });
 }
 
 async function countingWrite(write: () => Promise<void>): Promise<void> {

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { mock } from "node:test";
 import { promisify } from "node:util";
@@ -62,6 +63,49 @@ test("a repeated purge takes effect in every region once it is due", async () =>
   await cdn.advance("2s");
   expect(await cdn.get("/replica", { from: "fra" })).toMatchObject({ xCache: "MISS", body: "new" });
   expect(await cdn.get("/replica", { from: "syd" })).toMatchObject({ xCache: "MISS", body: "new" });
+});
+
+/** The processes of this one's purge logs, which have files open in the folder `log` of a CDN. */
+function processesOfLogs(): readonly number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    try {
+      const [, parent] = /^\d+ \(.*\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, "utf8"))!;
+      if (Number(parent) !== process.pid) return [];
+      const open = readdirSync(`/proc/${name}/fd`).map((fd) => readlinkSync(`/proc/${name}/fd/${fd}`));
+      return open.some((path) => /\/tidemark-cdn-[^/]+\/log\//.test(path)) ? [Number(name)] : [];
+    } catch {
+      return []; // It is no process, or has ended since.
+    }
+  });
+}
+
+test("a log that stands still on a slow machine changes no answer", async () => {
+  const site = { purge: { leaseMs: 100 }, routes: [{ match: "/meanwhile", pass: true }] };
+  const origin = { "/still": [page("v1"), page("v2")], "/meanwhile": { delayMs: 1000 } };
+  const others = processesOfLogs();
+  await using still = await startCdn({ site, origin });
+  await still.get("/still");
+  await still.advance("1s");
+  const log = processesOfLogs().find((id) => !others.includes(id))!;
+  process.kill(log, "SIGSTOP");
+  try {
+    const answer = still.get("/still");
+    await still.get("/meanwhile");
+    process.kill(log, "SIGCONT");
+    expect(await answer).toMatchObject({ xCache: "HIT", body: "v1" });
+  } finally {
+    process.kill(log, "SIGCONT");
+  }
+});
+
+test("a log that is far away is waited for no longer than where the edge is deployed", async () => {
+  const site = { purge: { leaseMs: 100 } };
+  const origin = { "/far": [page("v1"), page("v2")] };
+  await using far = await startCdn({ site, origin, latency: { local: { logMs: 1000 } } });
+  await far.get("/far");
+  await far.advance("1s");
+  const { body, cacheStatus } = await far.get("/far");
+  expect([body, cacheStatus]).toEqual(["v2", expect.stringContaining("detail=purge-state-unknown")]);
 });
 
 test("the skewed clock of one PoP does not affect the others", { tags: ["deep"] }, async () => {
