@@ -202,8 +202,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
         `advance(${JSON.stringify(by)}): time cannot go back. To set one PoP's clock back, use cdn.skew.`,
       );
     }
-    this.#parts.lifecycle.checkOpen("cdn.advance");
-    await this.#moveTime(ms);
+    await this.#parts.lifecycle.change("cdn.advance", () => this.#moveTime(ms));
   }
 
   /**
@@ -214,19 +213,20 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     receipt: Pick<Receipt, "settlesInMs"> & Partial<Pick<Receipt, "seq" | "maySettleSooner">>,
   ): Promise<void> {
     checkReceipt(receipt);
-    this.#parts.lifecycle.checkOpen("cdn.settle");
     const { settlesInMs, seq, maySettleSooner } = receipt;
-    const { logRuntime } = this.#parts;
-    let leftMs = settlesInMs;
-    if (maySettleSooner && seq !== undefined) {
-      await logRuntime.finishPushes();
-      for (let stepMs = FIRST_STEP_MS; stepMs < leftMs; stepMs *= 2) {
-        await this.#moveTime(stepMs);
-        leftMs -= stepMs;
-        if (await logRuntime.hasSettled(seq)) return;
+    const { logRuntime, lifecycle } = this.#parts;
+    await lifecycle.change("cdn.settle", async () => {
+      let leftMs = settlesInMs;
+      if (maySettleSooner && seq !== undefined) {
+        await logRuntime.finishPushes();
+        for (let stepMs = FIRST_STEP_MS; stepMs < leftMs; stepMs *= 2) {
+          await this.#moveTime(stepMs);
+          leftMs -= stepMs;
+          if (await logRuntime.hasSettled(seq)) return;
+        }
       }
-    }
-    await this.#moveTime(leftMs);
+      await this.#moveTime(leftMs);
+    });
   }
 
   /** Sets one PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` corrects it. */

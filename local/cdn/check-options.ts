@@ -72,7 +72,7 @@ export function checkRequest(path: unknown, request: unknown): void {
 /** Throws a `TypeError` for what `cdn.settle` does not accept. With a promise, the CDN's time would move too early. */
 export function checkReceipt(receipt: unknown): void {
   const settlesInMs = isObject(receipt) ? receipt.settlesInMs : undefined;
-  if (typeof settlesInMs === "number" && Number.isFinite(settlesInMs)) return;
+  if (typeof settlesInMs === "number" && Number.isFinite(settlesInMs) && settlesInMs >= 0) return;
   const what = receipt instanceof Promise ? "a promise" : "no receipt";
   throw new TypeError(
     `cdn.settle: this is ${what}. It takes the receipt of a purge; write await cdn.settle(await cdn.purger.purgeUrls("/about")).`,

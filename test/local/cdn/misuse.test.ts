@@ -299,6 +299,7 @@ describe("asking a CDN", () => {
     const settle = (receipt: unknown) => cdn.settle(receipt as never);
     const how = 'It takes the receipt of a purge; write await cdn.settle(await cdn.purger.purgeUrls("/about")).';
     await expect(settle(undefined)).rejects.toThrow(`cdn.settle: this is no receipt. ${how}`);
+    await expect(settle({ settlesInMs: -1000 })).rejects.toThrow(`cdn.settle: this is no receipt. ${how}`);
     await expect(settle({ settlesInMs: Number.NaN })).rejects.toThrow(`cdn.settle: this is no receipt. ${how}`);
     await expect(settle(cdn.purger.purgeUrls("/late"))).rejects.toThrow(`cdn.settle: this is a promise. ${how}`);
     expect(cdn.now).toBe(before);

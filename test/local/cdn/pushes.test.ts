@@ -53,6 +53,15 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(await hasSettled(receipt)).toBe(true);
   });
 
+  test("times that are moved at once move one after another, so a purge settles as if nothing else were called", async () => {
+    await body({ from: "fra" });
+    await body({ from: "syd" });
+    const receipt = await cdn.purger.purgeUrls(path);
+    const before = cdn.now;
+    await Promise.all([cdn.settle(receipt), cdn.advance("1h")]);
+    expect(cdn.now - before).toBe(3_600_300);
+  });
+
   test("a PoP that is cut off from the log makes a purge settle as late as without push, and serves the page until then", async () => {
     await body({ from: "fra" });
     await body({ from: "syd" });
