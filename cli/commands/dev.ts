@@ -32,6 +32,9 @@ interface DevFlags {
 
 const DEFAULT_PORT = 8787;
 
+/** The signals of the end of a terminal, and of Ctrl-\. */
+const ENDS = ["SIGHUP", "SIGQUIT"] as const;
+
 /** `tidemark dev`: the edge in the Workers runtime on this machine, in front of a site. */
 export function devCommand(demoSite: DemoSite | null): Command {
   return refuseFlag(new Command("dev"), "listen", "write --port 9000")
@@ -66,6 +69,8 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
   if (flags.latency && !flags.regions) {
     throw new DevError("--latency needs regions: name some, like --regions nyc,fra,syd.");
   }
+  // What has begun by then is ended and removed at the exit.
+  void interruption(...ENDS).then(() => process.exit(EXIT.interrupted));
   const traffic = new Traffic();
   // Loaded here, because it needs packages that the help text does not.
   const { startDevSession } = await import("../../local/dev/dev-session.ts");
@@ -86,7 +91,7 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
     },
     demoSite,
   );
-  const interrupted = interruption("SIGHUP", "SIGQUIT"); // of the end of a terminal, and of Ctrl-\
+  const interrupted = interruption(...ENDS);
   const stream = flags.json ? process.stderr : process.stdout;
   stream.write(`${welcomeText(session.welcome, stream)}\n`);
   await interrupted;

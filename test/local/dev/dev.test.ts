@@ -435,6 +435,17 @@ describe("tidemark dev", () => {
     await leavesNothing(dev, "SIGHUP", temporary);
   });
 
+  test("leaves no process and no folder behind when its terminal is closed while it starts", async () => {
+    const temporary = mkdtempSync(resolve(folder, "temporary-"));
+    const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
+    dev = new Dev(flags, { TMPDIR: temporary });
+    await until(() => readdirSync(temporary).some((name) => readdirSync(join(temporary, name)).length > 0));
+    dev.interrupt("SIGHUP");
+    expect(await dev.exited).toBe(130);
+    await expect(ask("/_tidemark/health")).rejects.toThrow("ECONNREFUSED");
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
   test("prints a link that logs in to the dashboard: once, even when the rules change, and only at localhost", {
     tags: ["deep"],
   }, async () => {
