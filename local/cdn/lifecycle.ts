@@ -1,4 +1,4 @@
-/** The changes of a CDN's parts and of its time, one after another, until the CDN is closed. */
+/** The changes of a CDN's parts, of its time and of its network, one after another, until the CDN is closed. */
 export class Lifecycle {
   #last: Promise<unknown> = Promise.resolve();
   readonly #ended = Promise.withResolvers<void>();

@@ -105,8 +105,11 @@ export class Pop {
 
   /** Sets this PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` corrects it. */
   async skew(by: SimulatedDuration): Promise<void> {
-    this.#skewMs = durationMs(by);
-    await this.#applyClockAndNetwork();
+    const skewMs = durationMs(by);
+    await this.#lifecycle.change("pop.skew", () => {
+      this.#skewMs = skewMs;
+      return this.#applyClockAndNetwork();
+    });
   }
 
   /**
@@ -123,14 +126,12 @@ export class Pop {
 
   /** From now on, every call of this PoP to the purge log fails. */
   async cutFromLog(): Promise<void> {
-    this.#network = { ...this.#network, isLogReachable: false };
-    await this.#applyClockAndNetwork();
+    await this.#lifecycle.change("pop.cutFromLog", () => this.#reachLog(false));
   }
 
   /** Calls of this PoP reach the purge log again. */
   async reconnectToLog(): Promise<void> {
-    this.#network = { ...this.#network, isLogReachable: true };
-    await this.#applyClockAndNetwork();
+    await this.#lifecycle.change("pop.reconnectToLog", () => this.#reachLog(true));
   }
 
   /**
@@ -171,8 +172,7 @@ export class Pop {
   async reset(): Promise<void> {
     await this.#acceptVisitors();
     this.#skewMs = 0;
-    this.#network = { ...this.#network, isLogReachable: true };
-    await this.#applyClockAndNetwork();
+    await this.#reachLog(true);
     await this.loseAnswers({});
     await this.#endWork();
     await this.#group.emptyCache();
@@ -247,6 +247,11 @@ export class Pop {
   async #restartRuntime(): Promise<void> {
     await this.#group.restart();
     await Promise.all(this.#isolates.map((isolate) => isolate.reconnect(this.#group)));
+    await this.#applyClockAndNetwork();
+  }
+
+  async #reachLog(isLogReachable: boolean): Promise<void> {
+    this.#network = { ...this.#network, isLogReachable };
     await this.#applyClockAndNetwork();
   }
 
