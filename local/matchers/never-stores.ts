@@ -25,6 +25,9 @@ const STORABLE: Reply = { fields: { "cache-control": "public, max-age=3600" }, b
  * the pattern, or of a route that may store some of its paths, and an `AssertionError` for an error of the edge.
  */
 export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResult> {
+  if (typeof cdn?.isolateFor !== "function") {
+    throw new TypeError("toNeverStore: this takes a simulated CDN, as startCdn returns it");
+  }
   const origin = cdn.origin;
   if (!/^[/({*]/.test(pattern)) checkPath("toNeverStore", pattern);
   const isolate = cdn.isolateFor("toNeverStore");

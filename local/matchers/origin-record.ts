@@ -8,9 +8,12 @@ const MAX_NAMED = 8;
 
 /**
  * The claim that a path was requested from the origin this many times; without a number, at least once. Throws a
- * `TypeError` for what is not a path.
+ * `TypeError` for what is not a path, and for another subject.
  */
 export function hasSeen(origin: ScriptedOrigin, target: string, times?: number): ClaimResult {
+  if (typeof origin?.countOf !== "function") {
+    throw new TypeError("toHaveSeen: this takes the scripted origin of a simulated CDN, cdn.origin");
+  }
   checkPath("toHaveSeen", target);
   const seen = origin.countOf(target);
   const expected = times === undefined ? target : `${target} ${inWords(times)}`;

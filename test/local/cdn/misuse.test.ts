@@ -345,6 +345,12 @@ describe("asking a CDN", () => {
       "This matcher sends the same request again, but a Response does not carry its request: fetch twice and use toHit.",
     );
     await expect(expect("v1").toHit()).rejects.toThrow("this takes an answer of a simulated CDN, as cdn.get and ");
+    expect(() => expect(cdn).toHaveSeen("/about")).toThrow(
+      "toHaveSeen: this takes the scripted origin of a simulated CDN, cdn.origin",
+    );
+    await expect(expect(cdn.origin).toNeverStore("/about")).rejects.toThrow(
+      "toNeverStore: this takes a simulated CDN, as startCdn returns it",
+    );
   });
 });
 
