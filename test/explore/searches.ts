@@ -15,6 +15,7 @@ export const SEARCHES: readonly string[] = [
   'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/supervisor/kills.test.ts -t "at random"',
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/day/day.test.ts",
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/explain/agreement.test.ts",
+  "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/flow/http-worlds/http-worlds.test.ts",
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/compression/random-deltas.test.ts",
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/log/bit-flips.test.ts",
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/tools/import/random/random.test.ts",
