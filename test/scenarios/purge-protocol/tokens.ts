@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
+import { BENEATH_THE_ISOLATES, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const v1 = page("max-age=3600", "v1", { "cache-tag": "song:42, songs" });
@@ -109,6 +109,34 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", fields: { "tidemark-after": "another-log.7" }, expect: { xCache: "HIT" } },
       { get: "/a", fields: { "tidemark-after": "nonsense" }, expect: { xCache: "HIT" } },
       { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "purge-protocol/token-beside-validation",
+    name: "a request with a token does not get a purged page that the origin has confirmed for another request",
+    source: "docs/protocol.md#r10-modes; docs/protocol.md#r5-followers",
+    only: BENEATH_THE_ISOLATES,
+    origin: {
+      "/a": [
+        page("max-age=1", "v1", { etag: '"1"' }),
+        { status: 304, fields: { "cache-control": "max-age=60", etag: '"1"' }, hold: "confirmation" },
+        page("max-age=60", "v2", { etag: '"1"' }),
+      ],
+      "/other": [page("max-age=60", "other")],
+    },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { advanceMs: 5000 },
+      { send: { path: "/other", isolate: "b" }, expect: { body: "other" } },
+      { purge: { urls: ["/a"] } },
+      { logTakesMs: 100 },
+      { begin: "bearer", send: { path: "/a", isolate: "b", fields: { "tidemark-after": "$token" } } },
+      { begin: "other", send: { path: "/a", isolate: "b" } },
+      { originSees: "/a", count: 2 },
+      { advanceMs: 100 },
+      { release: "confirmation" },
+      { finish: "other", expect: { xCache: "REVALIDATED", body: "v1" } },
+      { finish: "bearer", expect: { body: "v2" } },
     ],
   },
 ];

@@ -247,7 +247,8 @@ export const mutants: Mutants = {
     },
     "a follower refuses even an answer that was requested after it arrived": {
       in: "mayFollow",
-      drop: "if (fetch.order",
+      replace: "fetch.order > arrival.order",
+      by: "false",
       foundBy: "validation/follower-and-no-cache",
     },
   },

@@ -31,29 +31,26 @@ export function waitFor(
 /**
  * R5: a follower may take a response that was fetched after the follower arrived, or that its own judgement would
  * accept now. A response that always needs validation, or is already stale, is only for requests that arrived before
- * its fetch began, and where it always does, for none with cookies. RFC 9111 §4.
+ * its fetch began, and where it always does, for none with cookies. RFC 9111 §4. One that a 304 has confirmed was fetched
+ * earlier, so it may have been purged since (R10).
  */
 export async function mayFollow(
   context: RequestContext,
   fetch: SharedFetch,
-  { stored, isOfEarlierFetch }: StorableOutcome,
-  token: ReceiptToken | null,
-): Promise<boolean> {
-  if (fetch.order > context.arrival.order && !isOfEarlierFetch && !mustAskForItself(context, stored)) return true;
-  return (await isUnpurged(context, stored.head, token)) && isReusable(context, stored.head);
-}
-
-async function isUnpurged(
-  context: RequestContext,
-  head: StoredHead,
+  { stored, status, isOfEarlierFetch }: StorableOutcome,
   receiptToken: ReceiptToken | null,
 ): Promise<boolean> {
-  const { purges, clock } = context.ports;
+  const { ports, arrival } = context;
+  const { purges } = ports;
+  const { head } = stored;
+  const isLater = fetch.order > arrival.order && !isOfEarlierFetch && !mustAskForItself(context, stored);
+  if (isLater && status !== 304) return true;
   const token = await renewUnlessUsable(context, receiptToken);
-  const now = clock.now();
+  const now = ports.clock.now();
   const answer = purges.check(head, purges.isUsable(now, token));
+  if (!isLater && !isReusable(context, head)) return false;
   if (answer !== "unknown") return answer === "not-purged";
-  const sinceFetchMs = Math.max(0, context.arrival.at - head.fetchedAt);
+  const sinceFetchMs = Math.max(0, arrival.at - head.fetchedAt);
   const maxViewAgeMs = purges.unknownForMs(now, 0);
   return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken: token !== null });
 }
