@@ -128,6 +128,7 @@ export const scenarios: readonly Scenario[] = [
       { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
       { advanceMs: 5000 },
       { send: { path: "/other", isolate: "b" }, expect: { body: "other" } },
+      { work: "finished" }, // it has read the log before the purge
       { purge: { urls: ["/a"] } },
       { logTakesMs: 100 },
       { begin: "bearer", send: { path: "/a", isolate: "b", fields: { "tidemark-after": "$token" } } },
