@@ -18,7 +18,7 @@ export function edgeFor(site: string | (() => Promise<SiteInput>)): UserConfig {
     format: "esm",
     platform: "neutral",
     target: "es2024",
-    plugins: [forSite(typeof site === "string" ? () => importSite(site) : site)],
+    plugins: [forSite(typeof site === "string" ? async () => (await importSite(site)).site : site)],
     inputOptions: {
       // A read whose value nobody uses can go: a getter here at most remembers what it has computed.
       treeshake: { propertyReadSideEffects: false },

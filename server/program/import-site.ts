@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { registerHooks } from "node:module";
+import { isBuiltin, registerHooks } from "node:module";
 import { extname, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConfigFileError, DEFAULT_CONFIG, expectConfigFile, whatItThrew } from "../../package/config-file-error.ts";
@@ -23,14 +23,28 @@ const RUNTIME_MODULE = "data:text/javascript,export class DurableObject {} expor
 /** Gets each file of the owner just before it is read: the config, and what it imports outside of packages. */
 type OnFile = (path: string, state: string) => void;
 
-const ownersFiles = new Set<string>();
+export interface ImportedSite {
+  /** The rules, not yet checked. */
+  readonly site: SiteInput;
+  /** Whether the config imports nothing but this package and what is Node's own, so that it shares nothing with others. */
+  readonly isAlone: boolean;
+}
 
-function addHooks(note: (path: string) => void): void {
+/** How the owner's files were when they were first read. */
+const ownersFiles = new Map<string, string>();
+let importsMore = false;
+let note: (path: string) => void = () => undefined;
+let hasHooks = false;
+
+function addHooks(): void {
+  if (hasHooks) return;
+  hasHooks = true;
   registerHooks({
     resolve: (specifier, context, next) => {
       if (specifier === "tidemark/worker") return { url: OWN_WORKER, shortCircuit: true };
       if (specifier.startsWith("cloudflare:")) return { url: RUNTIME_MODULE, shortCircuit: true };
       const isByOwner = isOwners(context.parentURL);
+      importsMore ||= isByOwner && !isBuiltin(specifier);
       const fault = isByOwner ? unknownEntry(specifier, ownPackage.exports) : null;
       if (fault !== null) throw new Error(fault); // Node would say that the package is missing, which need not be there
       // The file may be missing, or a link, which can lead elsewhere later.
@@ -64,22 +78,29 @@ function isOwners(parent: string | undefined): boolean {
 }
 
 /**
- * The rules in a config file, not yet checked. `origin` stands in for one that it lacks. Throws `ConfigFileError`. A
- * thread can import one config only.
+ * The site in a config file. `origin` stands in for one that it lacks. Throws `ConfigFileError`. A thread imports one config
+ * at a time, and another one only if those before were alone.
  */
-export async function importSite(file: string, origin?: string, onFile: OnFile = () => undefined): Promise<SiteInput> {
+export async function importSite(
+  file: string,
+  origin?: string,
+  onFile: OnFile = () => undefined,
+): Promise<ImportedSite> {
   expectConfigFile(file);
   if (!MODULES.includes(extname(realpathSync(file)))) {
     throw new ConfigFileError(
       `${file} has no name of a module. Write the site as one, with export default, into a file like ${DEFAULT_CONFIG}.`,
     );
   }
-  const note = (path: string) => {
-    if (ownersFiles.has(path)) return;
-    ownersFiles.add(path);
-    onFile(path, stateOfFile(path));
+  const noted = new Set<string>();
+  note = (path) => {
+    if (noted.has(path)) return;
+    noted.add(path);
+    const state = ownersFiles.get(path) ?? stateOfFile(path);
+    ownersFiles.set(path, state);
+    onFile(path, state);
   };
-  addHooks(note);
+  addHooks();
   note(resolve(file));
   note(realpathSync(file)); // what it imports names this one as its importer
   let module: { default?: unknown };
@@ -96,7 +117,7 @@ export async function importSite(file: string, origin?: string, onFile: OnFile =
     const found = withValue("name it in this file, or with --origin or TIDEMARK_ORIGIN", site.origin);
     throw new ConfigFileError(`${file}: origin is required: ${found}`);
   }
-  return { ...site, origin: site.origin ?? origin! };
+  return { site: { ...site, origin: site.origin ?? origin! }, isAlone: !importsMore };
 }
 
 /** The config, with the line of it, or of a file that it imports, where an error began, if the error tells. */

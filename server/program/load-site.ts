@@ -8,6 +8,7 @@ import type { SiteOverrides } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { variablesOfCompiledCode } from "../compiled-code.ts";
 import type { FileStates } from "../startup/watched-files.ts";
+import type { ImportedSite } from "./import-site.ts";
 
 /** A site's rules, and what can be said of them. */
 export interface LoadedSite {
@@ -19,50 +20,95 @@ export interface LoadedSite {
 
 type ReviewedSite = Pick<LoadedSite, "site" | "review">;
 
+/** What the thread is asked for. */
+export interface ToThread {
+  readonly file: string;
+  readonly overrides: SiteOverrides;
+}
+
 /** What the thread says: each file before it reads that, and then the site, or what is wrong with it. */
 export type FromThread =
   | { readonly path: string; readonly state: string }
   | { readonly message: string }
-  | ReviewedSite;
+  | (ReviewedSite & Pick<ImportedSite, "isAlone">);
 
 /**
- * Loads and reviews a site. Without a file the origin's own fields are the only rules. Throws `ConfigFileError` if the
- * file cannot be read, or if its rules are not valid. Then, too, `read` gets the files of the site, of which the owner has
- * to correct one.
+ * Loads sites in threads. Where configs share nothing, one thread loads many of them, because to start one takes twenty
+ * times as long. A config that cannot be loaded is told only by a thread that has loaded no other.
  */
-export async function loadSite(
-  file: string | null,
-  overrides: SiteOverrides,
-  read = new Map<string, string>(),
-  withinMs = LOADS_WITHIN_MS,
-): Promise<LoadedSite> {
-  if (file === null) {
-    const site = { origin: overrides.origin! };
-    return { ...valid({ site, review: reviewSite(site, overrides) }, "the settings are"), files: new Map() };
+export class SiteLoader {
+  readonly #free: Worker[] = [];
+
+  /**
+   * Loads and reviews a site. Without a file the origin's own fields are the only rules. Throws `ConfigFileError` if the
+   * file cannot be read, or if its rules are not valid. Then, too, `read` gets the files of the site, of which the owner
+   * has to correct one.
+   */
+  async load(
+    file: string | null,
+    overrides: SiteOverrides,
+    read = new Map<string, string>(),
+    withinMs = LOADS_WITHIN_MS,
+  ): Promise<LoadedSite> {
+    if (file === null) {
+      const site = { origin: overrides.origin! };
+      return { ...valid({ site, review: reviewSite(site, overrides) }, "the settings are"), files: new Map() };
+    }
+    const used = this.#free.pop();
+    const loaded = used && (await this.#loadIn(used, { file, overrides }, read, withinMs).catch(() => undefined));
+    return loaded ?? this.#loadIn(newThread(), { file, overrides }, read, withinMs);
   }
-  const thread = new Worker(moduleBeside(import.meta.url, "site-thread"), {
-    workerData: { file, overrides },
-    env: { ...process.env, ...variablesOfCompiledCode() },
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<ReviewedSite>();
-  const files = new Map<string, string>();
-  const late = `${file}: ${loadsTooLong(withinMs)}`;
-  let timer: NodeJS.Timeout | undefined;
-  thread.on("message", (said: FromThread) => {
-    // From here on: a busy machine may take long to start the thread.
-    timer ??= setTimeout(() => reject(new ConfigFileError(late)), withinMs);
-    if ("path" in said) for (const each of [files, read]) each.set(said.path, said.state);
-    else if ("message" in said) reject(new ConfigFileError(said.message));
-    else resolve(said);
-  });
-  // Of a promise that the config does not await, for instance.
-  thread.on("error", (cause) => reject(new ConfigFileError(`${file}: ${whatItThrew(cause)}`, { cause })));
-  thread.on("exit", () => reject(new ConfigFileError(`${file}: the file ended the process that was loading it`)));
+
+  /** Ends the threads. */
+  async close(): Promise<void> {
+    await Promise.all(this.#free.splice(0).map((thread) => thread.terminate()));
+  }
+
+  async #loadIn(thread: Worker, asked: ToThread, read: Map<string, string>, withinMs: number): Promise<LoadedSite> {
+    const { file } = asked;
+    const { promise, resolve, reject } = Promise.withResolvers<ReviewedSite & Pick<ImportedSite, "isAlone">>();
+    const files = new Map<string, string>();
+    const late = `${file}: ${loadsTooLong(withinMs)}`;
+    let timer: NodeJS.Timeout | undefined;
+    for (const event of ["message", "error", "exit"]) thread.removeAllListeners(event); // those of the config before
+    thread.on("message", (said: FromThread) => {
+      // From here on: a busy machine may take long to start the thread.
+      timer ??= setTimeout(() => reject(new ConfigFileError(late)), withinMs);
+      if ("path" in said) for (const each of [files, read]) each.set(said.path, said.state);
+      else if ("message" in said) reject(new ConfigFileError(said.message));
+      else resolve(said);
+    });
+    // Of a promise that the config does not await, for instance.
+    thread.on("error", (cause) => reject(new ConfigFileError(`${file}: ${whatItThrew(cause)}`, { cause })));
+    thread.on("exit", () => reject(new ConfigFileError(`${file}: the file ended the process that was loading it`)));
+    if (thread.threadId < 0) reject(new Error("it has ended since its last config"));
+    thread.postMessage(asked);
+    try {
+      const { isAlone, ...reviewed } = await promise;
+      if (isAlone) this.#free.push(thread);
+      else await thread.terminate();
+      return { ...reviewed, files };
+    } catch (error) {
+      await thread.terminate();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function newThread(): Worker {
+  const env = { ...process.env, ...variablesOfCompiledCode() };
+  return new Worker(moduleBeside(import.meta.url, "site-thread"), { env });
+}
+
+/** Loads one site alone, as `SiteLoader` does. */
+export async function loadSite(...what: Parameters<SiteLoader["load"]>): Promise<LoadedSite> {
+  const loader = new SiteLoader();
   try {
-    return { ...(await promise), files };
+    return await loader.load(...what);
   } finally {
-    clearTimeout(timer);
-    await thread.terminate();
+    await loader.close();
   }
 }
 

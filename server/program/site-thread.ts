@@ -1,25 +1,27 @@
+import { once } from "node:events";
 import { flushCompileCache } from "node:module";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { reviewSite } from "../../worker/site/review-site.ts";
-import type { SiteOverrides } from "../../worker/site/site.ts";
 import { importSite } from "./import-site.ts";
-import { type FromThread, valid } from "./load-site.ts";
+import { type FromThread, type ToThread, valid } from "./load-site.ts";
 
-/** A thread that imports one config and ends, so that the next one reads every file of it anew. */
-const { file, overrides } = workerData as { readonly file: string; readonly overrides: SiteOverrides };
+/** A thread that imports configs, one at a time, and is ended so that the next ones read every file anew. */
 
 const post = (message: FromThread) => parentPort!.postMessage(message);
 
-async function load(): Promise<FromThread> {
+async function load({ file, overrides }: ToThread): Promise<FromThread> {
   try {
-    const site = await importSite(file, overrides.origin, (path, state) => post({ path, state }));
+    const { site, isAlone } = await importSite(file, overrides.origin, (path, state) => post({ path, state }));
     // A site with mistakes may hold what cannot be posted, such as functions.
-    return valid({ site, review: reviewSite(site, overrides) }, `${file} is`);
+    return { ...valid({ site, review: reviewSite(site, overrides) }, `${file} is`), isAlone };
   } catch (error) {
     return { message: (error as Error).message };
   }
 }
 
-const loaded = await load();
-flushCompileCache(); // what Node has made of TypeScript, too
-post(loaded);
+for (;;) {
+  const [task] = (await once(parentPort!, "message")) as [ToThread];
+  const loaded = await load(task);
+  flushCompileCache(); // what Node has made of TypeScript, too
+  post(loaded);
+}

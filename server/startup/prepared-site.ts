@@ -7,7 +7,7 @@ import { compileSite, type Site, type SiteOverrides } from "../../worker/site/si
 import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
 import type { HttpsRedirect } from "../connections/https-redirect.ts";
 import { addressText, type OriginAddress, readOriginAddress } from "../origin/origin-address.ts";
-import { type LoadedSite, loadSite } from "../program/load-site.ts";
+import { type LoadedSite, loadSite, type SiteLoader } from "../program/load-site.ts";
 import type { ListenAddress } from "../supervisor/listening-sockets.ts";
 import type { SiteSettings } from "./edge-settings.ts";
 import { addressWithTls, isLocal, leadsBack, localHosts, writtenAddress } from "./listen-addresses.ts";
@@ -57,7 +57,11 @@ export interface PreparedSite {
 }
 
 /** Reads and checks the settings of a site. Throws `ConfigFileError` or `ServerError`. */
-export async function prepareSite(sources: SiteSources, around: SiteSurroundings): Promise<PreparedSite> {
+export async function prepareSite(
+  sources: SiteSources,
+  around: SiteSurroundings,
+  load: SiteLoader["load"] = loadSite,
+): Promise<PreparedSite> {
   const { name, config, environment, parent = null } = sources;
   const { listen } = around;
   const named = sources.origin === null ? null : originOf(sources.origin);
@@ -70,7 +74,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   if (config === null && named === null && parent === null) {
     throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
   }
-  const loaded = await loadSite(config, overrides, around.read);
+  const loaded = await load(config, overrides, around.read);
   const { namesHosts, originUrl, originService } = loaded.review;
   expectHosts(loaded, listen);
   if (named === null && parent === null && originService !== null) {

@@ -5,6 +5,7 @@ import { hostToFind } from "../connections/sites-by-host.ts";
 import { ANY_OTHER_HOST } from "../log/hosts-of-sites.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
+import { SiteLoader } from "../program/load-site.ts";
 import { type PreparedSite, prepareSite, type SiteSources, type SiteSurroundings } from "./prepared-site.ts";
 import { ServerError } from "./server-error.ts";
 import { type SiteFiles, sitesIn, variablesOf } from "./sites-folder.ts";
@@ -19,7 +20,7 @@ export interface ReadSites {
   readonly problems: readonly string[];
 }
 
-/** Each is read in a thread of its own, which loads the compiler of the rules. */
+/** Each in a thread, because a config may wait for something. */
 const READ_AT_A_TIME = 8;
 
 /** The folder of the log of one of several sites, in the folder of the cache. */
@@ -49,6 +50,8 @@ export async function readSites(
     if (old === undefined) read.delete(name);
     else read.set(name, old);
   };
+  const loader = new SiteLoader();
+  const load: SiteLoader["load"] = (...what) => loader.load(...what);
   const prepareOrRefuse = async (files: SiteFiles) => {
     const old = before.get(files.name);
     try {
@@ -56,7 +59,7 @@ export async function readSites(
       const sources = sourcesOf(files);
       const isKept = keepsUnchanged && old !== undefined && isUnchanged(old, sources);
       if (isKept) for (const [path, state] of old.loaded.files) around.read.set(path, state);
-      read.set(files.name, isKept ? old : await prepareSite(sources, around));
+      read.set(files.name, isKept ? old : await prepareSite(sources, around, load));
     } catch (error) {
       refuse(files.name, (error as Error).message);
     }
@@ -64,6 +67,7 @@ export async function readSites(
   for (let at = 0; at < found.sites.length; at += READ_AT_A_TIME) {
     await Promise.all(found.sites.slice(at, at + READ_AT_A_TIME).map(prepareOrRefuse));
   }
+  await loader.close();
   const nextClash = () => {
     const sites = inOrder(read);
     return clashOfHosts(sites) ?? (around.usesProxyProtocol ? clashOfProxies(sites) : null);

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -24,7 +25,7 @@ import { serveOptions } from "../serve/serve-options.ts";
 
 describe("the sites of a folder", () => {
   let folder: string;
-  /** As they are at first: each config is read by a thread of its own, which takes a quarter of a second. */
+  /** As they are at first: to read them takes half a second. */
   let both: PreparedSites;
 
   beforeAll(async () => {
@@ -90,6 +91,69 @@ describe("the sites of a folder", () => {
   test("none is served if there are more than a server takes", async () => {
     for (let count = 2; count <= 200; count++) write(`site-${count}`, "");
     await expect(read()).rejects.toThrow(/^there are 201 sites in .*, but one server takes at most 200\.$/);
+  });
+
+  describe("many", () => {
+    /** Each tells the thread that loads it. */
+    const TELLS_THREAD = 'import { threadId } from "node:worker_threads";';
+    const names = Array.from({ length: 12 }, (_, index) => `site-${index}`);
+
+    function writeMany(text: (name: string, index: number) => string): void {
+      for (const name of ["shop", "blog"]) rmSync(join(folder, "sites", `${name}.config.ts`));
+      for (const [index, name] of names.entries()) {
+        writeFileSync(join(folder, "sites", `${name}.config.ts`), text(name, index));
+      }
+    }
+
+    const siteOf = (name: string, port: string) =>
+      `export default { origin: \`http://127.0.0.1:\${${port}}\`, hosts: ["${name}.test"] };\n`;
+    const portsOf = ({ sites }: ReadSites) => [...sites].map(([, { site }]) => site.originUrl.split(":").at(-1)!);
+
+    test("that import nothing are loaded by few threads", async () => {
+      writeMany((name) => `${TELLS_THREAD}\n${siteOf(name, "9000 + threadId")}`);
+      const { sites, problems } = await read();
+      expect(problems).toEqual([]);
+      expect(sites.size).toBe(names.length);
+      expect(new Set(portsOf({ sites, problems })).size).toBeLessThanOrEqual(8);
+    });
+
+    test("that change what they import do not see each other's changes", async () => {
+      mkdirSync(join(folder, "sites", "rules"));
+      writeFileSync(join(folder, "sites", "rules", "ports.ts"), "export const taken: number[] = [];\n");
+      const imports = 'import { taken } from "./rules/ports.ts";';
+      writeMany((name) => `${imports}\ntaken.push(1);\n${siteOf(name, "9000 + taken.length")}`);
+      expect(new Set(portsOf(await read()))).toEqual(new Set(["9001"]));
+    });
+
+    test("are loaded though one of them fails after it was loaded, or ends the process, which is refused alone", async () => {
+      const late = "setImmediate(() => Promise.reject(new Error('too late')));";
+      const faults = new Map([
+        ["site-3", late],
+        ["site-4", "setImmediate(() => delete globalThis.URL);"],
+        ["site-10", "process.exit();"],
+      ]);
+      writeMany((name) => `${faults.get(name) ?? ""}\n${siteOf(name, "8000")}`);
+      const { sites, problems } = await read();
+      expect(problems).toEqual([
+        expect.stringMatching(/^site site-10: it is not served: .*site-10.config.ts: the file ended/),
+      ]);
+      expect(sites.size).toBe(names.length - 1);
+    });
+
+    test("that are links to one config are told its files and take their own variables", async () => {
+      const shared = join(folder, "shared.ts");
+      writeFileSync(shared, 'export default { origin: "http://127.0.0.1:8000" };\n');
+      for (const name of ["shop", "blog"]) rmSync(join(folder, "sites", `${name}.config.ts`));
+      for (const name of names) {
+        symlinkSync(shared, join(folder, "sites", `${name}.config.ts`));
+        appendTo(`${name}.env`, `TIDEMARK_HOSTS=${name}.test\n`);
+      }
+      const { sites } = await read();
+      for (const name of names) {
+        expect(sites.get(name)!.site.hosts).toEqual([`${name}.test`]);
+        expect([...sites.get(name)!.loaded.files.keys()]).toContain(realpathSync(shared));
+      }
+    });
   });
 
   test("one may have variables that an editor of Windows has marked as UTF-8", () => {
