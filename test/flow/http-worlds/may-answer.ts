@@ -119,7 +119,7 @@ function objectionToSharing(asked: Asked, { page, confirmed, before, stored }: C
   const { fields = {}, method = "GET" } = asked.request;
   // What the origin says to this request alone forbids others to have it.
   const shared = isOwn(confirmed, asked) ? before : stored;
-  const askers = isOwn(confirmed, asked) ? [page] : [page, confirmed];
+  const askers = isOwn(confirmed, asked) ? [page, shared] : [page, confirmed, shared];
   const said = directivesOf(shared);
   if (method !== "GET" && method !== "HEAD") return `the answer to another ${method}`;
   if (page.method !== "GET") return `the answer to a ${page.method}`;

@@ -27,14 +27,18 @@ function isOfPage({ host, target, method, status }: Given, page: Given): boolean
   );
 }
 
-/** What is stored once the answer has confirmed it; nothing if it does not. */
+/**
+ * What is stored once the answer has confirmed it; nothing if it does not. After a 304 it may be the variant of that
+ * request, too, which the origin has selected it for: the `Vary` of the 304 may name what it did not vary by before.
+ */
 function updated(stored: Given, by: Given): readonly Given[] {
   const isSelected = variesBy(stored).every((name) => chosenBy(stored.asked, name) === chosenBy(by.asked, name));
   if (!isOfPage(by, stored) || by.number <= stored.number || !isSelected) return [];
   const hasHeld = by.status === 304 ? wasHeld(stored, by) : isSame(stored, by);
   if (!hasHeld) return [];
   const { age: _age, date: _date, ...kept } = stored.fields;
-  return [{ ...stored, at: by.at, number: by.number, fields: { ...kept, ...by.fields } }];
+  const confirmed = { ...stored, at: by.at, number: by.number, fields: { ...kept, ...by.fields } };
+  return by.status === 304 ? [confirmed, { ...confirmed, asked: by.asked }] : [confirmed];
 }
 
 /** Whether a 304 is for the stored page, which its request named, and not for another one. */
