@@ -22,10 +22,11 @@ export function readSitemap(bytes: Buffer): Sitemap | null {
   if (text === null) return null;
   const [, prefix = "", name] = ROOT.exec(text) ?? [];
   if (name !== "urlset" && name !== "sitemapindex") return null;
-  // Images and videos have their own locations, in other namespaces.
+  // Images and videos have their own locations, in other namespaces. No URL has a `<`: without it in CDATA, too, each
+  // character is read once, even if no CDATA ends.
   const tag = prefix === "" ? "loc" : `${prefix.replaceAll(".", "\\.")}:loc`;
   const location = new RegExp(
-    `<${tag}\\s*>(?:\\s*<!\\[CDATA\\[([^\\]]{0,${MAX_LOCATION}})\\]\\]>\\s*|([^<]{0,${MAX_LOCATION}}))</${tag}\\s*>`,
+    `<${tag}\\s*>(?:\\s*<!\\[CDATA\\[([^<]{0,${MAX_LOCATION}})\\]\\]>\\s*|([^<]{0,${MAX_LOCATION}}))</${tag}\\s*>`,
     "g",
   );
   const locations = [...text.matchAll(location)].map(([, plain, escaped]) => (plain ?? unescaped(escaped!)).trim());

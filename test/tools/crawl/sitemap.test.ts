@@ -19,6 +19,16 @@ describe("a sitemap", () => {
       locations: ["/?a=1&b='A'"],
     },
     { name: "with CDATA", text: "<urlset><loc> <![CDATA[/?a&b]]> </loc></urlset>", locations: ["/?a&b"] },
+    {
+      name: "with brackets in CDATA",
+      text: "<urlset><loc><![CDATA[/?a[]=1&b[c]=2]]></loc><loc><![CDATA[/?d[e]]]></loc></urlset>",
+      locations: ["/?a[]=1&b[c]=2", "/?d[e]"],
+    },
+    {
+      name: "with CDATA that does not end, which the next element ends",
+      text: "<urlset><loc><![CDATA[/a</loc><loc><![CDATA[/b]]></loc></urlset>",
+      locations: ["/b"],
+    },
     { name: "with a prefix", text: "<s:urlset><s:loc>/a</s:loc><loc>/b</loc></s:urlset>", locations: ["/a"] },
     {
       name: "with images",
