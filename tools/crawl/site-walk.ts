@@ -6,7 +6,7 @@ import { askPage, askPolitely, type PageAnswer } from "../requests/ask-page.ts";
 import { SYSTEM_CLOCK } from "../requests/clock.ts";
 import { CrawlError } from "../requests/crawl-error.ts";
 import { HttpClient } from "../requests/http-client.ts";
-import { Pace } from "../requests/pace.ts";
+import { MAX_PAUSE_MS, Pace } from "../requests/pace.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
 import { failureOf } from "./failure.ts";
 import { simulatedViewpoints, thisMachine, type Viewpoint } from "./viewpoints.ts";
@@ -222,7 +222,15 @@ async function robotsOf(edge: URL, get: (url: URL, maxBytes: number) => Promise<
         "site is your own, --ignore-robots requests the pages anyway.",
     );
   }
-  return readRobots(body.toString(), edge);
+  const rules = readRobots(body.toString(), edge);
+  if (rules.delayMs > MAX_PAUSE_MS) {
+    throw new CrawlError(
+      "refused",
+      `${edge.origin}/robots.txt asks for ${rules.delayMs / 1000} s between two requests, and a crawl waits at most ` +
+        `${MAX_PAUSE_MS / 1000} s. If the site is your own, --ignore-robots requests the pages anyway.`,
+    );
+  }
+  return rules;
 }
 
 /** No rules; but the sitemaps that robots.txt names, if they are needed. */

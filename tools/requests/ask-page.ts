@@ -1,7 +1,7 @@
 import { retryAfterMs, whole } from "#tidemark/internal";
 import { type CacheAnswer, cacheAnswer } from "./cache-answer.ts";
 import type { HttpAnswer, HttpClient, NoAnswer } from "./http-client.ts";
-import type { Pace } from "./pace.ts";
+import { MAX_PAUSE_MS, type Pace } from "./pace.ts";
 
 /** The result of requesting one page. */
 export type PageAnswer =
@@ -40,9 +40,6 @@ const MAX_REDIRECTS = 5;
 
 /** How often a request is sent if the answer asks to retry later. */
 const MAX_ATTEMPTS = 3;
-
-/** The longest that a crawl waits because of `Retry-After`. */
-const MAX_PAUSE_MS = 120_000;
 
 /** The pause after a 429 that does not say how long to wait. */
 const USUAL_PAUSE_MS = 5_000;

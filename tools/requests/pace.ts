@@ -1,5 +1,8 @@
 import type { CrawlClock } from "./clock.ts";
 
+/** The longest that a crawl waits because a site asks for it, by `Retry-After` or `Crawl-delay`. */
+export const MAX_PAUSE_MS = 120_000;
+
 /** When the next request may begin: one every `intervalMs`, and none during the site's Retry-After. */
 export class Pace {
   readonly #clock: CrawlClock;

@@ -179,6 +179,24 @@ describe("politely", () => {
   });
 
   test.each([
+    { delay: "120", asks: ["/robots.txt", "/a", "/b"] },
+    { delay: "120.5", asks: ["/robots.txt"] },
+    { delay: "Infinity", asks: ["/robots.txt"] },
+  ])("a Crawl-delay of $delay s is kept, or nothing is requested", async ({ delay, asks }) => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target) =>
+      target === "/robots.txt" ? { body: `User-agent: *\nCrawl-delay: ${delay}\n` } : {},
+    );
+    const warming = warm(optionsFor(address, ["/a", "/b"]));
+    if (asks.includes("/a")) await warming;
+    else
+      await expect(warming).rejects.toThrow(
+        `${address}/robots.txt asks for ${delay} s between two requests, and a crawl waits at most 120 s.`,
+      );
+    expect(site.seen.map(({ target }) => target)).toEqual(asks);
+  });
+
+  test.each([
     { status: 429, fields: { "retry-after": "30" }, pauseMs: 30_000 },
     { status: 503, fields: { "retry-after": "Thu, 01 Jan 1970 00:01:00 GMT" }, pauseMs: 60_000 },
     { status: 429, fields: {}, pauseMs: 5_000 },
