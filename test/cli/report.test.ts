@@ -277,6 +277,20 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     expect(stdout).toContain("1 line is not about an HTTP request.");
   });
 
+  test.each(["report", "replay"])("%s says of lines with a wrong clock that it is their time", async (command) => {
+    const line = (year: number) => `192.0.2.7 - - [05/Oct/${year}:00:00:00 +0000] "GET / HTTP/1.1" 200 9\n`;
+    const times = "before 1995, or more than a day ahead of this machine's clock";
+    const some = await run([command, "-"], `${line(1970)}${line(2026)}${line(9026)}broken\n`);
+    expect(some.stdout).toMatch(/3 of 4 lines could not be read/);
+    expect(some.stdout).toContain(`2 lines have an impossible time: ${times}.`);
+    const all = await run([command, "-"], line(1970) + line(9026));
+    expect(all.exit).toBe(1);
+    expect(all.stderr).toContain(`no line of these logs has a possible time: 2 are ${times}.`);
+    const one = await run([command, "-"], `${line(1970)}broken\n`);
+    expect(one.stdout).toContain(`1 line has an impossible time: ${times}.`);
+    expect(one.stderr).toContain(`no line of these logs has a possible time: 1 is ${times}.`);
+  });
+
   test("keeps its results at Ctrl-C, even if standard input has nothing more to say", { tags: ["deep"] }, async () => {
     const { child, ended } = start("report", "-", "--json");
     // More than the pipe holds: when all of it is written, the command is reading.

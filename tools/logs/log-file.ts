@@ -21,12 +21,17 @@ const MAX_LINE_BYTES = 1024 * 1024;
 const EARLIEST_AT = Date.UTC(1995, 0, 1);
 const MOST_AHEAD_MS = 86_400_000;
 
+/** Those times in words. */
+export const IMPOSSIBLE_TIMES = "before 1995, or more than a day ahead of this machine's clock";
+
 /** The counts of all files together. */
 export interface ReadCounts {
   /** Bytes as they are on disk. */
   bytes: number;
   lines: number;
   broken: number;
+  /** The broken lines that are requests at an impossible time. */
+  misdated: number;
   /** The edge's own answers, which no origin and no cache would have got. */
   own: number;
   /** Requests whose lines name a host. */
@@ -42,7 +47,11 @@ export interface ReadCounts {
 
 /** Nothing has been read yet. */
 export function noCounts(): ReadCounts {
-  return { bytes: 0, lines: 0, broken: 0, own: 0, withHost: 0, examples: [], outOfOrder: 0, late: 0, cutOff: [] };
+  return {
+    ...{ bytes: 0, lines: 0, broken: 0, misdated: 0, own: 0, withHost: 0, outOfOrder: 0, late: 0 },
+    examples: [],
+    cutOff: [],
+  };
 }
 
 const MAX_EXAMPLES = 3;
@@ -104,6 +113,7 @@ export class LogFile {
         if (this.request.host !== "") this.#counts.withHost++;
         return true;
       }
+      if (kind === "request") this.#counts.misdated++;
       if (kind === "own") this.#counts.own++;
       else this.#tellBroken(line);
     }

@@ -25,6 +25,8 @@ export interface ReplayReport {
     readonly files: readonly string[];
     readonly lines: number;
     readonly broken: number;
+    /** The broken lines that are requests at an impossible time. */
+    readonly misdated: number;
     /** Answers of the edge that wrote the log, to requests that are none of the site's. They are not replayed. */
     readonly own: number;
     /** Lines that are older than an earlier one, and how many of these came too late to be sorted. */
@@ -113,10 +115,10 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
     ...(signal && { signal }),
     ...(progress && { progress }),
   });
-  const { lines, broken, own, outOfOrder, late, cutOff } = counts;
+  const { lines, broken, misdated, own, outOfOrder, late, cutOff } = counts;
   return {
     version: 1,
-    logs: { files, lines, broken, own, outOfOrder, late, cutOff },
+    logs: { files, lines, broken, misdated, own, outOfOrder, late, cutOff },
     cacheControl,
     notHttp,
     purges,

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { counted, whole } from "#tidemark/internal";
-import { orderNotes } from "../words/order-notes.ts";
 import { table } from "../words/table.ts";
+import { timeNotes } from "../words/time-notes.ts";
 import { percentOf, sizeOf } from "../words/words.ts";
 import type { ReplayReport } from "./replay-logs.ts";
 
@@ -37,7 +37,7 @@ export function replayText(report: ReplayReport): string {
       ? []
       : [`${counted(logs.own, "line is", "lines are")} the edge's own answers, and were not replayed.`]),
     ...(oneIn === 1 ? [] : sampleNotes(report)),
-    ...orderNotes(logs),
+    ...timeNotes(logs),
     ...logs.cutOff.map((file) => `${file} is cut off; the readable part was replayed.`),
     ...(cacheControl === null && edges.some(({ hits }) => hits === 0) ? [NO_CACHE_CONTROL] : []),
     ...edges.flatMap(({ evicted, failures }) => [

@@ -11,6 +11,8 @@ export interface AccessReport {
     readonly files: readonly string[];
     readonly lines: number;
     readonly broken: number;
+    /** The broken lines that are requests at an impossible time. */
+    readonly misdated: number;
     /** Answers of the edge that wrote the log, to requests that are none of the site's. They do not count. */
     readonly own: number;
     /**

@@ -1,7 +1,7 @@
 import { counted, printable, whole } from "#tidemark/internal";
 import { inWords } from "../counting/lifetimes.ts";
 import type { SearchReport } from "../counting/search-counts.ts";
-import { orderNotes } from "../words/order-notes.ts";
+import { timeNotes } from "../words/time-notes.ts";
 import { durationOf, percentOf, timeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 
@@ -90,7 +90,7 @@ function warningsOf({ logs, requests }: AccessReport): string[] {
       : [`${counted(requests.notHttp, "line")} ${requests.notHttp === 1 ? "is" : "are"} not about an HTTP request.`]),
     ...(requests.purges === 0 ? [] : [`Not counted as requests: ${counted(requests.purges, "call")} of PURGE or BAN.`]),
     ...(logs.own === 0 ? [] : [`${counted(logs.own, "answer")} of the edge itself, like host-unknown, do not count.`]),
-    ...orderNotes(logs),
+    ...timeNotes(logs),
     ...logs.cutOff.map((file) => `${file} is cut off; the readable part counts.`),
   ];
 }

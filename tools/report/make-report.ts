@@ -57,6 +57,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
       files,
       lines: counts.lines,
       broken: counts.broken,
+      misdated: counts.misdated,
       own: counts.own,
       lacksHosts: counts.withHost * 2 < counts.lines - counts.broken - counts.own,
       examples: counts.examples,

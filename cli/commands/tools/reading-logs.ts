@@ -1,5 +1,5 @@
 import { OwnerError } from "../../../package/owner-error.ts";
-import type { ReadCounts } from "../../../tools/logs/log-file.ts";
+import { IMPOSSIBLE_TIMES, type ReadCounts } from "../../../tools/logs/log-file.ts";
 import { whole } from "../../../wire/text/numbers.ts";
 import { EXIT } from "../../exit-code.ts";
 import { interruption } from "../../interruption.ts";
@@ -36,9 +36,12 @@ export async function readingLogs(
 }
 
 /** Says why there is nothing to tell about logs without a visitor's request. */
-export function refuseLogs({ lines, broken }: { readonly lines: number; readonly broken: number }): number {
+export function refuseLogs({ lines, broken, misdated }: Pick<ReadCounts, "lines" | "broken" | "misdated">): number {
   if (lines === 0) printError("these logs are empty.");
-  else {
+  else if (misdated > 0) {
+    const those = `${whole(misdated)} ${misdated === 1 ? "is" : "are"} ${IMPOSSIBLE_TIMES}`;
+    printError(`no line of these logs has a possible time: ${those}.`);
+  } else {
     const why =
       broken === lines ? "is in a format that this command knows" : "has an HTTP request, with a method and a path";
     printError(`no line of these logs ${why}. tidemark report --help lists the formats.`);

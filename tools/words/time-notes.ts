@@ -1,13 +1,27 @@
 import { counted, whole } from "#tidemark/internal";
+import { IMPOSSIBLE_TIMES } from "../logs/log-file.ts";
 import { ORDER_WINDOW } from "../logs/time-order.ts";
 import { percentOf } from "./words.ts";
 
-/** How much of a log was out of order, and whether it could be ordered. Empty if it was in order. */
-export function orderNotes(logs: {
+/** The notes on the times of a log: the impossible ones, and the order. Empty if there is nothing to say. */
+export function timeNotes(logs: OrderedLogs & { readonly misdated: number }): readonly string[] {
+  const { misdated } = logs;
+  return [
+    ...(misdated === 0
+      ? []
+      : [`${counted(misdated, "line has", "lines have")} an impossible time: ${IMPOSSIBLE_TIMES}.`]),
+    ...orderNotes(logs),
+  ];
+}
+
+interface OrderedLogs {
   readonly lines: number;
   readonly outOfOrder: number;
   readonly late: number;
-}): readonly string[] {
+}
+
+/** How much of a log was out of order, and whether it could be ordered. */
+function orderNotes(logs: OrderedLogs): readonly string[] {
   const { lines, outOfOrder, late } = logs;
   if (outOfOrder === 0) return [];
   const share = percentOf(outOfOrder / lines);
