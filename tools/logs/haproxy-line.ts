@@ -7,6 +7,9 @@ const LINE = /\[(\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d\.\d{3})\] \S+ \S+ ([\d/+-]+) 
 /** The first captured field, if it is a host name: the line does not say which fields were captured. */
 const CAPTURED_HOST = /\{([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})(?::\d+)?[|}]/;
 
+/** A quote, a `#`, and bytes that are not printable ASCII. https://docs.haproxy.org/dev/configuration.html#8.6 */
+const ESCAPE = /#([0-9A-F]{2})/g;
+
 /**
  * HAProxy with `option httplog` or `option httpslog`. Its times are without a zone, and taken for UTC.
  * https://docs.haproxy.org/dev/configuration.html#8.2.3
@@ -17,8 +20,7 @@ export function haproxyParser(): LineParser {
     const found = LINE.exec(line);
     if (found === null) return "broken";
     const [matched, at, timers, status, bytes] = found;
-    // HAProxy writes quotes within a request as #22. After the request, httpslog describes the connection, without
-    // quotes.
+    // A quote within a request is escaped. After the request, httpslog describes the connection, without quotes.
     const requestStart = line.indexOf('"', found.index + matched.length) + 1;
     const requestEnd = requestStart === 0 ? -1 : line.indexOf('"', requestStart);
     if (requestEnd < 0) return "broken";
@@ -30,11 +32,15 @@ export function haproxyParser(): LineParser {
       line.slice(line.lastIndexOf(" ", found.index - 2) + 1, Math.max(0, found.index - 1)),
     );
     into.tookMs = serverMs(timers!);
-    readRequestLine(line.slice(requestStart, requestEnd), into);
+    readRequestLine(line.slice(requestStart, requestEnd).replace(ESCAPE, fromEscape), into);
     // Requests of HTTP/2 have the whole URL, those of HTTP/1.1 the path: a page must not count once for each.
     into.host = CAPTURED_HOST.exec(line.slice(found.index, requestStart))?.[1]?.toLowerCase() ?? "";
     return "request";
   };
+}
+
+function fromEscape(_escape: string, digits: string): string {
+  return String.fromCharCode(Number.parseInt(digits, 16));
 }
 
 /**

@@ -5,6 +5,7 @@ import { haproxyParser } from "./haproxy-line.ts";
 import { jsonParser } from "./json-line.ts";
 import { loadBalancerParser } from "./load-balancer-line.ts";
 import type { LineKind, LineParser, LoggedRequest } from "./logged-request.ts";
+import { proxyManagerParser } from "./proxy-manager-line.ts";
 
 const HASH = 35;
 const BRACE = 123;
@@ -15,7 +16,12 @@ const MAX_BODY_BYTES = 2 ** 40;
 /** Reads the lines of one file. Each line shows its own format, and a line `#Fields:` names those that follow. */
 export class LineReader {
   /** The formats whose lines cannot be recognized by their beginning. Each is tried if those before it do not match. */
-  readonly #texts: readonly LineParser[] = [combinedParser(), loadBalancerParser(), haproxyParser()];
+  readonly #texts: readonly LineParser[] = [
+    proxyManagerParser(),
+    combinedParser(),
+    loadBalancerParser(),
+    haproxyParser(),
+  ];
   readonly #json: LineParser = jsonParser((line, into) => this.#readLine(line, into));
   #fields: LineParser | null = null;
 

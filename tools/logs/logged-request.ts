@@ -113,14 +113,19 @@ const SLASH = 47;
 const DASH = 45;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: everything outside of ASCII is odd
-const ODD = /[^\x00-\x7f]|\\x/;
+const ODD = /[^\x00-\x7f]|\\/;
 
-/** Undoes the escapes of nginx and Apache (`\x22`), and encodes bytes that are not ASCII. */
+/** Undoes the escapes of nginx (`\x22`) and Apache (`\x22`, `\"`, `\t`), and encodes bytes that are not ASCII. */
 function plainTarget(target: string): string {
   return target
-    .replace(/\\x([0-9A-Fa-f]{2})/g, (_escape, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+    .replace(/\\(?:x([0-9A-Fa-f]{2})|(["\\])|([bnrtv]))/g, (_escape, digits?: string, itself?: string, letter = "") =>
+      digits === undefined ? (itself ?? CONTROLS[letter]!) : String.fromCharCode(Number.parseInt(digits, 16)),
+    )
     .replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 }
+
+/** The control characters for which Apache has letters. */
+const CONTROLS: Readonly<Record<string, string>> = { b: "\b", n: "\n", r: "\r", t: "\t", v: "\v" };
 
 /** Whether the text begins with this many capitals. HTTP methods do; the bytes of TLS do not. */
 function isMethod(text: string, length: number): boolean {

@@ -24,9 +24,9 @@ interface ReportFlags {
 
 const AFTER_HELP = `
 Logs of nginx and Apache (common, combined, JSON), lighttpd, Varnish (varnishncsa), tidemark serve, HAProxy, Traefik,
-Caddy, Cloudflare (Logpush), CloudFront, Fastly (JSON) and AWS load balancers (ALB), also compressed with gzip or zstd. Name
-files in any order; lines may be out of order by up to 10 minutes. Nothing is sent anywhere. Ctrl-C prints a report on the lines
-read so far.
+Caddy, Nginx Proxy Manager, Cloudflare (Logpush), CloudFront, Fastly (JSON) and AWS load balancers (ALB), also compressed
+with gzip or zstd. Name files in any order; lines may be out of order by up to 10 minutes. Nothing is sent anywhere. Ctrl-C
+prints a report on the lines read so far.
 
 Exit codes: 0 done, 1 no request could be read, 2 wrong usage, or a missing file, 130 interrupted.
 

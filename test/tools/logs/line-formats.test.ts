@@ -167,7 +167,12 @@ describe("a line of", () => {
     {
       name: "Apache with escaped quotes",
       lines: [`192.0.2.7 - - ${TIME} "GET /a?q=\\"x\\" HTTP/1.1" 200 2326 "\\"" "Fire\\"fox"`],
-      expect: { ...page, target: '/a?q=\\"x\\"', userAgent: 'Fire\\"fox' },
+      expect: { ...page, target: '/a?q="x"', userAgent: 'Fire\\"fox' },
+    },
+    {
+      name: "Apache with an escaped backslash before letters that are no escape",
+      lines: [`192.0.2.7 - - ${TIME} "GET /a\\\\x22\\t HTTP/1.1" 200 2326 "-" "-"`],
+      expect: { ...page, target: "/a\\x22\t" },
     },
     {
       name: "varnishncsa, with the URL in full",
@@ -449,6 +454,13 @@ describe("a line of", () => {
       expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
     },
     {
+      name: "HAProxy, which escapes quotes, its own sign and bytes outside of ASCII",
+      lines: [
+        '192.0.2.7:33317 [10/Oct/2026:13:55:36.000] https~ static/srv1 10/0/30/69/109 200 2326 - - ---- 1/1/1/1/0 0/0 "GET /caf#C3#A9?q=#22x#22&#23 HTTP/1.1"',
+      ],
+      expect: { ...page, target: '/caf%C3%A9?q="x"&#' },
+    },
+    {
       name: "HAProxy, of a request that it could not read",
       lines: [
         'haproxy[14389]: 10.0.1.2:33313 [10/Oct/2026:13:55:36.000] http-in http-in/<NOSRV> -1/-1/-1/-1/+50001 408 +2 - - cR-- 2/2/0/0/+2 0/0 "<BADREQ>"',
@@ -496,6 +508,57 @@ describe("a line of", () => {
         '{"timestamp":"2026-10-10T13:55:36+0000","host":"www.example.com","url":"/a","request_method":"GET","response_state":"MISS","response_status":200,"response_body_size":2326,"fastly_is_edge":false}',
       ],
       expect: { kind: "nothing" },
+    },
+    {
+      name: "Nginx Proxy Manager, of a proxied host",
+      lines: [
+        `${TIME} HIT - 200 - GET https www.example.com "/a?q=x" [Client 192.0.2.7] [Length 2326] [Gzip -] [Sent-to 10.0.0.5] "Firefox" "-"`,
+      ],
+      expect: { ...page, host: "www.example.com", client: "192.0.2.7", userAgent: "Firefox", cacheStatus: "HIT" },
+    },
+    {
+      name: "Nginx Proxy Manager, after a second attempt at an upstream, with an escaped quote",
+      lines: [
+        `${TIME} - 502, 200 200 - GET https www.example.com "/a?q=\\x22" [Client 2001:db8::7] [Length 2326] [Gzip 2.5] [Sent-to app:80] "Fire\\x22fox" "https://a.example/"`,
+      ],
+      expect: {
+        ...page,
+        target: '/a?q="',
+        host: "www.example.com",
+        client: "2001:db8::7",
+        userAgent: "Fire\\x22fox",
+        cacheStatus: "",
+      },
+    },
+    {
+      name: "Nginx Proxy Manager, of a host without an upstream",
+      lines: [
+        `${TIME} 301 - GET http www.example.com "/a?q=x" [Client 192.0.2.7] [Length 2326] [Gzip -] "Firefox" "-"`,
+      ],
+      expect: { ...page, status: 301, host: "www.example.com", client: "192.0.2.7", userAgent: "Firefox" },
+    },
+    {
+      name: "Nginx Proxy Manager, of bytes that are no HTTP",
+      lines: [`${TIME} 400 - - http localhost "-" [Client 192.0.2.7] [Length 154] [Gzip -] "-" "-"`],
+      expect: { kind: "request", method: "", status: 400, client: "192.0.2.7" },
+    },
+    ...["www.example.com", "www.example.com:443"].map((host) => ({
+      name: `NPMplus, of ${host}`,
+      lines: [
+        `${TIME} ${host} 192.0.2.7 0.012 "GET /a?q=x HTTP/2.0" 200 2326 2801 https://a.example/ Mozilla/5.0 (X11; Linux) Firefox`,
+      ],
+      expect: {
+        ...page,
+        host: "www.example.com",
+        client: "192.0.2.7",
+        userAgent: "Mozilla/5.0 (X11; Linux) Firefox",
+        tookMs: 12,
+      },
+    })),
+    {
+      name: "NPMplus, on another port, without a user agent",
+      lines: [`${TIME} www.example.com:8443 2001:db8::7 0.012 "GET /a?q=x HTTP/2.0" 200 2326 2801 - -`],
+      expect: { ...page, host: "www.example.com:8443", client: "2001:db8::7", userAgent: "" },
     },
     {
       name: "tidemark serve, of a probe of its control plane, which is no page",
