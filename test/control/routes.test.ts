@@ -125,3 +125,18 @@ test.each([
   const call = new Request(`http://${asked}/_tidemark/explain`);
   expect(await readPretended({ url: "/path" }, call, hosts)).toMatchObject({ kind: "request", url });
 });
+
+test("a pretended request with a Host of its own is refused, because the explanation would be of another page", async () => {
+  const call = new Request("http://www.example.test/_tidemark/explain", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ url: "/path", fields: { Host: "a.test" } }),
+  });
+  const verdict = await readPretended({}, call, null);
+  const answer = verdict.kind === "refused" ? verdict.response : null;
+  expect(answer?.status).toBe(400);
+  expect(await answer?.json()).toMatchObject({
+    code: "invalid",
+    detail: expect.stringContaining("The URL names the host"),
+  });
+});

@@ -29,9 +29,17 @@ export async function readPretended(
     const errors = errorsOf(checked.error, pretendedRequestSchema);
     return { kind: "refused", response: problemResponse("invalid", "Correct the fields listed in errors.", errors) };
   }
-  const { url, method = "GET", fields = {} } = checked.data;
+  const { url, method = "GET", fields: named = {} } = checked.data;
+  const fields = new Fields(Object.entries(named));
+  // The edge takes the host of the URL, and its explanation would be of another page.
+  if (fields.get("host") !== null) {
+    return {
+      kind: "refused",
+      response: problemResponse("invalid", "The URL names the host: leave out the field host."),
+    };
+  }
   const absolute = url.startsWith("/") ? baseOf(new URL(call.url), hosts) + url : url;
-  return { kind: "request", url: absolute, method, fields: new Fields(Object.entries(fields)) };
+  return { kind: "request", url: absolute, method, fields };
 }
 
 function baseOf({ protocol, host, origin }: URL, hosts: readonly string[] | null): string {

@@ -153,7 +153,7 @@ export const mutants: Mutants = {
     },
     "an explanation ignores the fields of the pretended request": {
       in: "readPretended",
-      replace: "new Fields(Object.entries(fields))",
+      replace: "new Fields(Object.entries(named))",
       by: "new Fields()",
       foundBy: "explain/past-the-cache",
     },
