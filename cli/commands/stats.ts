@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import type { SiteStats } from "../../wire/stats.ts";
 import { statsLines } from "../../wire/text/stats-text.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
+import { completeStats } from "../complete-stats.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { openPurger } from "../named-edge.ts";
@@ -42,7 +43,7 @@ async function say({ last, pop, json, endpoint }: StatsFlags): Promise<number> {
   const purger = openPurger({ endpoint, retries: 0 });
   try {
     const stats = await purger.stats({ last, pop });
-    process.stdout.write(json ? `${JSON.stringify(stats)}\n` : sentences(stats, last));
+    process.stdout.write(json ? `${JSON.stringify(stats)}\n` : sentences(completeStats(stats), last));
     return EXIT.done;
   } catch (error) {
     return printPurgeError(error);

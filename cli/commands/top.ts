@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { textWithoutCall } from "../../sdk/errors.ts";
 import { PurgeError, type Purger } from "../../sdk/index.ts";
+import { completeStats } from "../complete-stats.ts";
 import { inMs, refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { hasPaused } from "../interruption.ts";
 import { openPurger } from "../named-edge.ts";
@@ -87,7 +88,7 @@ async function watch(endpoint: string, purger: Purger, { once, json, every }: To
 /** After the first success, a failure is shown beside the last figures, which stay on the screen, even at the end. */
 async function look(endpoint: string, purger: Purger, before: TopView | null, signal: AbortSignal): Promise<TopView> {
   try {
-    const stats = await purger.stats({ last: LAST, signal });
+    const stats = completeStats(await purger.stats({ last: LAST, signal }));
     const { purges } = await purger.purges({ limit: SHOWN_PURGES, signal });
     return { endpoint, stats, now: before && sinceLook(before.stats, stats), purges, trouble: null };
   } catch (error) {

@@ -226,6 +226,12 @@ test("the numbers are those of the ledger, even in a separate process", async ()
   expect(asked.at(-1)).toBe("/_tidemark/stats?last=24h&pop=fra Bearer a-token");
 });
 
+test("stats that lack something are printed as they came", async () => {
+  const body = JSON.stringify({ version: 1, scope: "site", requests: 1 });
+  answer = { status: 200, body };
+  expect(await run(["--json"])).toMatchObject({ exit: 0, stdout: `${body}\n`, stderr: "" });
+});
+
 function problem(code: ProblemCode, more: object = {}) {
   const { status, json } = refuses(code, more);
   return { status: status!, body: JSON.stringify(json) };
@@ -252,6 +258,13 @@ test.each([
     args: [],
     exit: 3,
     says: "with text/html, which is not an answer of a Tidemark edge",
+  },
+  {
+    name: "stats that lack something are named with what they lack",
+    answer: { status: 200, body: JSON.stringify({ version: 1, scope: "site", requests: 1 }) },
+    args: [],
+    exit: 3,
+    says: "answered with stats that are not complete, from answers on",
   },
   {
     name: "a page that is not found is not an answer of an edge",

@@ -87,6 +87,18 @@ describe("before the first counts", () => {
   });
 });
 
+test("stats that lack something are named with what they lack", async () => {
+  const all = stats;
+  const { routes: _, ...others } = stats;
+  stats = others as SiteStats;
+  const { exit, stderr } = await run("--once");
+  stats = all;
+  expect({ exit, stderr }).toMatchObject({
+    exit: 3,
+    stderr: expect.stringContaining("answered with stats that are not complete, from routes on"),
+  });
+});
+
 describe("in a pipe", () => {
   test.each([[[]], [["--once"]]])("it prints once, without a sign for a terminal, and ends: %j", async (args) => {
     const { stdout, stderr, exit } = await run(...args);
