@@ -171,7 +171,7 @@ export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
     }
     case "unauthorized":
       return new PurgeUnauthorized(
-        `The edge at ${endpoint} does not know the token (401). Set TIDEMARK_TOKEN (or the option token) to a token ` +
+        `The edge at ${endpoint} does not know the token (401). Set TIDEMARK_TOKEN (or, in code, the option token) to a token ` +
           "that the edge was deployed with.",
         { attempts, cause: problem },
       );

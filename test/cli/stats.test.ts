@@ -243,7 +243,7 @@ test.each([
     answer: problem("unauthorized"),
     args: [],
     exit: 1,
-    says: "does not know the token (401)",
+    says: "does not know the token (401). Set TIDEMARK_TOKEN (or, in code, the option token) to a token",
   },
   {
     name: "a refusal that says what is wrong is said",
