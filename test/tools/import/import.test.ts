@@ -633,6 +633,18 @@ describe("the wait for the origin, which is the same on all routes,", () => {
     expect((await waitsOf(`location / { ${CACHED} }`)).told).toEqual([]);
   });
 
+  test("is nginx's own where a line leaves the origin none", async () => {
+    const { wait, told } = await waitsOf(`location / { ${CACHED} proxy_read_timeout 0; }`);
+    expect({ wait, told }).toMatchObject({
+      wait: "60s",
+      told: [{ kind: "changed", why: expect.stringContaining("nginx waits 0s here"), affects: { routes: ["/*"] } }],
+    });
+    const other = await waitsOf(
+      `location /a/ { ${CACHED} proxy_read_timeout 0; } location / { ${CACHED} proxy_read_timeout 5s; }`,
+    );
+    expect(other).toMatchObject({ wait: "5s", told: [{ affects: { routes: ["/a/*"] } }] });
+  });
+
   test("is at most a day", async () => {
     const { wait, told } = await waitsOf(`location / { ${CACHED} proxy_read_timeout 7d; }`);
     expect({ wait, told }).toMatchObject({

@@ -32,6 +32,9 @@ function largestBody(server: Directive, proxied: readonly ProxiedLocation[]): So
 /** The longest wait for an answer that a site may set. */
 const MAX_WAIT_SECONDS = 86_400;
 
+/** How long nginx waits if no line says it. */
+const DEFAULT_WAIT_SECONDS = 60;
+
 /** Too long a wait to be one for an answer. */
 const SOCKET_SECONDS = 3600;
 
@@ -40,17 +43,18 @@ function longestWait(server: Directive, proxied: readonly ProxiedLocation[]) {
   const waits = proxied.map(({ levels, family, routes }) => {
     const name = `${family}_read_timeout`;
     const line = inForce(levels, name)[0];
-    const source = line?.source ?? byDefault(server, `${name} is 60s`);
+    const source = line?.source ?? byDefault(server, `${name} is ${DEFAULT_WAIT_SECONDS}s`);
     const isUpgrade = inForce(levels, `${family}_set_header`).some(
       ({ args }) => args[0]?.toLowerCase() === "upgrade" && args[1] !== "",
     );
-    return { seconds: secondsOf(line?.args[0] ?? "60s", source), source, isUpgrade, routes };
+    return { seconds: line ? secondsOf(line.args[0] ?? "", source) : DEFAULT_WAIT_SECONDS, source, isUpgrade, routes };
   });
   // A location for WebSockets alone waits for as long as nobody speaks. One for pages as well waits for an answer.
   const ofAnswers = waits.filter(({ isUpgrade, seconds }) => !isUpgrade || seconds < SOCKET_SECONDS);
   const longest = (ofAnswers.length > 0 ? ofAnswers : waits).toSorted((a, b) => b.seconds - a.seconds)[0];
   if (!longest) return null;
-  const seconds = Math.min(longest.seconds, MAX_WAIT_SECONDS);
+  // With 0, nginx gives up at once, which no site can say.
+  const seconds = Math.min(longest.seconds || DEFAULT_WAIT_SECONDS, MAX_WAIT_SECONDS);
   const others = waits.filter((each) => each.seconds !== seconds);
   const byLine = Map.groupBy(others, ({ source: { place, text } }) => `${place}: ${text}`);
   const differences = [...byLine.values()].map((each): Difference => {
