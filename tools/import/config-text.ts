@@ -1,4 +1,4 @@
-import { addressInConfig, readSocket, socketComment } from "#tidemark/internal";
+import { addressInConfig, readSocket, socketComment, speaksOfCredentials } from "#tidemark/internal";
 import { differenceLines } from "./import-report.ts";
 import type { Difference, ImportedSite, Source } from "./imported-site.ts";
 
@@ -11,6 +11,7 @@ export function configText(imported: ImportedSite): string {
     "",
     "/**",
     ` * Imported from ${inComment(files[0]!)} by tidemark import. The end of this file lists the differences.`,
+    ...secretsComment(settings),
     " */",
     "export default defineSite({",
     ...sources(origin.from, 1),
@@ -33,6 +34,15 @@ export function configText(imported: ImportedSite): string {
   }
   lines.push("  ],", "});", "");
   return `${[...lines, ...differencesComment(differences)].join("\n")}\n`;
+}
+
+/** Which values of the file are secrets, as a line of a comment. */
+function secretsComment(settings: ImportedSite["settings"]): string[] {
+  const fields = settings.flatMap(({ value }) => Object.entries(value.originFields ?? {}));
+  const secret = fields.filter(([name, value]) => value !== "" && speaksOfCredentials(name.toLowerCase()));
+  if (secret.length === 0) return [];
+  const names = secret.map(([name]) => name).join(", ");
+  return [` * It contains secrets, the values of ${inComment(names)}: protect it as nginx's file was.`];
 }
 
 /** The list of differences, as a comment. */

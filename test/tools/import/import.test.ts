@@ -577,6 +577,24 @@ describe("the largest body of a request is nginx's", () => {
   });
 });
 
+describe("a config with values that let the edge in at the origin", () => {
+  const withFields = async (...lines: readonly string[]) => {
+    const fields = lines.map((line) => `proxy_set_header ${line};`).join(" ");
+    return configText(await imported(server(`${fields} location / { ${CACHED} }`)));
+  };
+
+  test("says at its top which, and that others must not read them", async () => {
+    const text = await withFields("X-Api-Key abc", "Authorization 'Basic YTpi'", "X-Role guest");
+    expect(text.split("export default")[0]).toContain(
+      " * It contains secrets, the values of X-Api-Key, Authorization: protect it as nginx's file was.\n",
+    );
+  });
+
+  test("says nothing of values that are no secrets, or empty", async () => {
+    expect(await withFields("X-Role guest", 'X-Api-Key ""')).not.toContain("secrets");
+  });
+});
+
 describe("the origin has as long as in nginx", () => {
   const LIVE = `location /live/ { ${CACHED} proxy_read_timeout 5s; }`;
   test.each([
