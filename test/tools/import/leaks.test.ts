@@ -127,6 +127,16 @@ describe("what nginx kept from the origin makes no page for all, though the orig
     expect(toldOfCookies(site)).toEqual(["changed"]);
   });
 
+  test("cookies, by the name of one that nobody has, which the list explains", () => {
+    const site = imported(`location / { ${ERASED("Cookie")} } location /shop/ { ${CACHED} }`);
+    const why = site.differences.find(({ field }) => field === "cookie")?.why;
+    expect(why).toMatch(
+      /^The origin gets no cookies .* It is only sent those in the route's key\.cookies, and no visitor has the cookie none\.$/,
+    );
+    const everywhere = imported(`location / { ${ERASED("Cookie")} }`);
+    expect(everywhere.differences.find(({ field }) => field === "cookie")?.why).not.toContain("key.cookies");
+  });
+
   test("cookies, where all locations with a cache erase them, and others need them", () => {
     const site = imported(`${SESSION} location / { ${ERASED("Cookie")} } location /shop/ { ${ERASED("Cookie")} }`);
     expect([routeOf(site, "/x"), routeOf(site, "/shop/x")]).toEqual([HOUR, HOUR]);

@@ -219,12 +219,15 @@ function importField(set: SetField, { origin, namesHosts, maps, trustsProxies, r
 /** Cookies that nginx kept from the origin: of all pages that it stores, or of some, by their routes. */
 function importCookies(lines: readonly FieldLine[], isEverywhere: boolean): ImportedFields {
   const own = lines.filter(({ value }) => !isVisitors("cookie", value));
+  const byKey = isEverywhere
+    ? ""
+    : " It is only sent those in the route's key.cookies, and no visitor has the cookie none.";
   const differences = own.map(({ line: { source }, isOfCache, routes }): Difference => {
     return {
       kind: isOfCache ? "changed" : "dropped",
       source,
       why: isOfCache
-        ? "The origin gets no cookies with requests whose answers may be stored. Requests that go past the cache keep their cookies."
+        ? `The origin gets no cookies with requests whose answers may be stored. Requests that go past the cache keep their cookies.${byKey}`
         : "A visitor's own cookies reach the origin here.",
       aspects: isOfCache ? ["origin-field"] : ["origin-field", "answer"],
       affects: { routes: isEverywhere ? null : routes, cookies: ["*"] },
