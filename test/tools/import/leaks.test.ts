@@ -846,6 +846,44 @@ describe("files of nginx", () => {
 });
 
 describe("caching is not lost", () => {
+  test.each([
+    "match ok { status 200; }",
+    "keyval_zone zone=k:1m; keyval $arg_k $kept zone=k;",
+    "session_log_zone /tmp/s zone=s:1m; session_log s;",
+    "grpc_read_timeout 1d; grpc_set_header X-A a;",
+    "memcached_read_timeout 5s;",
+    "image_filter_buffer 2M;",
+    "otel_exporter { endpoint 10.0.0.9:4317; } otel_trace on;",
+    "opentracing on;",
+    "acme_issuer ca { uri https://ca.example/dir; } acme_shared_zone zone=ca:1M;",
+    "js_fetch_timeout 5s; js_shared_dict_zone zone=d:1m;",
+    "open_log_file_cache max=10; read_ahead 512k;",
+    "early_hints $http2;",
+    "proxy_pass_trailers on;",
+    "fancyindex_header /header.html;",
+  ])("by %s, which changes no page", (line) => {
+    const site = imported(`location / { ${CACHED} }`, line);
+    expect(routeOf(site, "/")).toEqual(HOUR);
+  });
+
+  test("by probes of the origin", () => {
+    const site = imported(`location / { ${CACHED} health_check match=ok; }`);
+    expect(routeOf(site, "/")).toEqual(HOUR);
+    expect(site.differences.find(({ source }) => source?.text === "health_check match=ok")?.why).toMatch(
+      /no requests of its own/,
+    );
+  });
+
+  test.each([
+    "grpc_pass grpc://10.0.0.2:50051;",
+    "memcached_pass 10.0.0.2:11211;",
+    "image_filter resize 10 10;",
+    "keyval_x a;",
+  ])("but nothing is stored in a location with %s", (line) => {
+    const site = imported(`location / { ${CACHED} } location /a/ { proxy_cache c; proxy_cache_valid 200 1h; ${line} }`);
+    expect([routeOf(site, "/a/x"), routeOf(site, "/x")]).toEqual([PASS, HOUR]);
+  });
+
   test.each(["$request_uri", "$uri$is_args$args"])("a target with %s is that of the visitor", (uri) => {
     const site = imported(`location / { proxy_pass ${ORIGIN}${uri}; proxy_cache c; proxy_cache_valid 200 1h; }`);
     expect(routeOf(site, "/")).toEqual(HOUR);

@@ -148,9 +148,9 @@ const TABLE: readonly Line[] = [
 
   // Directives that replace a fetch, or change it.
   ["root alias", "replaces", "content", "harmless", dropped(FILES, "answer", "stored")],
-  ["index autoindex", "replaces", "content", "harmless", dropped(FILES)],
+  ["index autoindex fancyindex", "replaces", "content", "harmless", dropped(FILES)],
   [
-    "track_uploads autoindex_* random_index disable_symlinks open_file_cache* mp4* flv",
+    "track_uploads autoindex_* fancyindex_* random_index disable_symlinks open_file_cache* read_ahead mp4* flv",
     "replaces",
     "content",
     "harmless",
@@ -252,7 +252,12 @@ const TABLE: readonly Line[] = [
     "content",
     "harmless",
   ],
-  ["X_pass_header X_modifier1 X_modifier2 X_cache_lock_* X_cache_path", "replaces", "content", "harmless"],
+  [
+    "X_pass_header X_pass_trailers X_modifier1 X_modifier2 X_cache_lock_* X_cache_path",
+    "replaces",
+    "content",
+    "harmless",
+  ],
 
   // Directives that run after the cache, on each answer.
   ["gzip brotli zstd", "replaces", "output", "harmless", COMPRESSION],
@@ -281,7 +286,12 @@ const TABLE: readonly Line[] = [
     "output",
     "harmless",
   ],
-  ["access_log log_format log_not_found log_subrequest error_log rewrite_log", "replaces", "log", "harmless"],
+  [
+    "access_log log_format log_not_found log_subrequest error_log rewrite_log open_log_file_cache session_log*",
+    "replaces",
+    "log",
+    "harmless",
+  ],
 
   ["log_by_lua* body_filter_by_lua*", "replaces", "log", "harmless", dropped("Code is not carried over.")],
 
@@ -336,8 +346,27 @@ const TABLE: readonly Line[] = [
     "harmless",
   ],
   ["stub_status", "own", "content", "harmless"],
+  // Other modules: settings, but not what answers with them.
   [
-    "lua_* js_import js_include js_path js_var js_preload_object perl_modules perl_require perl_set vhost_traffic_status* passenger_*",
+    "grpc_pass memcached_pass",
+    "own",
+    "content",
+    "passes",
+    dropped("The edge asks its origin by HTTP alone: the origin must do this.", "answer", "stored"),
+  ],
+  ["grpc_* memcached_* image_filter_*", "replaces", "content", "harmless"],
+  [
+    "health_check",
+    "own",
+    "setup",
+    "harmless",
+    dropped("The edge sends the origin no requests of its own: those of visitors show whether it is down."),
+  ],
+  ["match", "own", "setup", "harmless"],
+  ["keyval", "own", "setup", "harmless", dropped("The edge keeps no such values.")],
+  ["keyval_zone acme_* rtmp otel_* opentracing* early_hints referer_hash_*", "replaces", "setup", "harmless"],
+  [
+    "lua_* js_import js_include js_path js_var js_preload_object js_fetch_* js_shared_dict_zone perl_modules perl_require perl_set vhost_traffic_status* passenger_*",
     "replaces",
     "setup",
     "harmless",
@@ -397,7 +426,7 @@ const BEGINNINGS = [...ROWS.keys()]
 const WITHOUT_EFFECT: readonly (readonly [value: string, names: RegExp])[] = [
   [
     "off",
-    /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|\w+_redirect|modsecurity|slice|mirror|underscores_in_headers|\w+_intercept_errors|ssl_verify_client|ssi)$/,
+    /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|fancyindex|\w+_redirect|modsecurity|slice|mirror|underscores_in_headers|\w+_intercept_errors|ssl_verify_client|ssi)$/,
   ],
   ["on", /_pass_request_|_buffering$|^ignore_invalid_headers$/],
   ["all", /^satisfy$/],
