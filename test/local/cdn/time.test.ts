@@ -65,6 +65,17 @@ test("a repeated purge takes effect in every region once it is due", async () =>
   expect(await cdn.get("/replica", { from: "syd" })).toMatchObject({ xCache: "MISS", body: "new" });
 });
 
+test.each(["99999999999d", "36501d", "-99999999999d"] as const)(
+  "a time of %s, which could not be undone, changes nothing",
+  async (by) => {
+    const { now } = cdn;
+    const refusal = new RangeError(`"${by}" is too long: write at most "36500d", which is a hundred years.`);
+    await expect(cdn.advance(by)).rejects.toEqual(refusal);
+    await expect(cdn.skew("syd", by)).rejects.toEqual(refusal);
+    expect(cdn.now).toBe(now);
+  },
+);
+
 /** The processes of this one's purge logs, which have files open in the folder `log` of a CDN. */
 function processesOfLogs(): readonly number[] {
   return readdirSync("/proc").flatMap((name) => {
