@@ -30,7 +30,7 @@ export { SIMULATED_REGIONS_PATH, type SimulatedRegion, simulatedRegionsSchema } 
 
 export { effectiveCacheControl } from "../worker/rules/directives/targeted-fields.ts";
 export { isToken } from "../worker/rules/fields/token.ts";
-export { ANALYTICS_COOKIES, cookiesIn } from "../worker/rules/identity/cookies.ts";
+export { cookiesIn, UNREAD_COOKIES } from "../worker/rules/identity/cookies.ts";
 export { carriesSession } from "../worker/rules/identity/session-cookies.ts";
 export { speaksOfCredentials } from "../worker/rules/request/credential-names.ts";
 export { varyFields } from "../worker/rules/variants/vary.ts";

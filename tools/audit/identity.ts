@@ -1,4 +1,4 @@
-import { ANALYTICS_COOKIES, carriesSession, cookiesIn, isToken, matchesAnyName } from "#tidemark/internal";
+import { carriesSession, cookiesIn, isToken, matchesAnyName, UNREAD_COOKIES } from "#tidemark/internal";
 
 /** The visitor without credentials. */
 export const STRANGER = "stranger";
@@ -92,7 +92,7 @@ export function cookieNames(identities: readonly Identity[], ofStrangers: readon
   const valuesOf = (name: string) => all.map((own) => own.find(([each]) => each === name)?.[1]);
   const sessions = names.filter((name) => valuesOf(name).some((value) => carriesSession(`${name}=${value}`)));
   const tests = [
-    (name: string) => !matchesAnyName(name, ANALYTICS_COOKIES),
+    (name: string) => !matchesAnyName(name, UNREAD_COOKIES),
     (name: string) => all.length === 1 || new Set(valuesOf(name)).size > 1,
     // A cookie of one's own may be the session: strangers may have one of those.
     (name: string) => sessions.length === 0 || sessions.includes(name) || !ofStrangers.includes(name),

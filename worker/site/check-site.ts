@@ -4,7 +4,7 @@ import { isToken } from "../rules/fields/token.ts";
 import { hopByHopFields } from "../rules/forwarding/hop-by-hop.ts";
 import { isAddress, isWithin, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../rules/freshness/unknown-purge-state.ts";
-import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
+import { UNREAD_COOKIES } from "../rules/identity/cookies.ts";
 import { ESCAPED_BY_SOME, normalEscapes } from "../rules/key/canonical-url.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import { readPattern } from "../rules/key/text-pattern.ts";
@@ -362,7 +362,7 @@ export const siteSchema = z.strictObject({
       ),
     ),
   ),
-  cookies: z.prefault(z.strictObject({ ignore: z.prefault(names, ANALYTICS_COOKIES) }), {}),
+  cookies: z.prefault(z.strictObject({ ignore: z.prefault(names, UNREAD_COOKIES) }), {}),
   trustedProxies: z.prefault(z.array(proxyNetwork), []),
   countryField: z.optional(
     lowerCaseName.check(

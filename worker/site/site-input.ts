@@ -153,7 +153,8 @@ export interface CookiesInput {
    * `_gcl_au`, `_gcl_aw`, `_gcl_dc`, `_gcl_gb`, `_gcl_gs`, `__utm*`, `_fbp`, `_fbc`, `_hjid`, `_hjA*`, `_hjC*`,
    * `_hjF*`, `_hjH*`, `_hjI*`, `_hjS*`, `_pk_id.*`, `_pk_ses.*`, `_pk_ref.*`, `_pk_cvar.*`,
    * `_pk_hsr.*`, `_clck`, `_clsk`, `_uetsid`, `_uetvid`, `_uetmsclkid`, `ajs_anonymous_id`, `ajs_user_id`,
-   * `ajs_group_id`, `amplitude_id_*`, `__hstc`, `__hssc`, `__hssrc`, `__hs_*`, `hubspotutk`.
+   * `ajs_group_id`, `amplitude_id_*`, `__hstc`, `__hssc`, `__hssrc`, `__hs_*`, `hubspotutk`; and those by
+   * which Cloudflare tells bots: `__cf_bm`, `_cfuvid`, `__cfruid`, `cf_clearance`.
    */
   readonly ignore?: readonly string[] | undefined;
 }

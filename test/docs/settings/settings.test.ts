@@ -10,7 +10,7 @@ import {
 } from "../../../wire/text/unknown-variable.ts";
 import { Counters } from "../../../worker/metrics/counters.ts";
 import type { EdgeEvent } from "../../../worker/ports/reporter.ts";
-import { ANALYTICS_COOKIES } from "../../../worker/rules/identity/cookies.ts";
+import { UNREAD_COOKIES } from "../../../worker/rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
@@ -39,7 +39,7 @@ test("a setting of the site leads to its own section, and that of a route to the
 
 test.each([
   { id: "routes[].key.query.ignore", names: TRACKING_PARAMETERS },
-  { id: "cookies.ignore", names: ANALYTICS_COOKIES },
+  { id: "cookies.ignore", names: UNREAD_COOKIES },
 ])("the default of $id is written with its names", ({ id, names }) => {
   const { byDefault } = allSettings().find((setting) => setting.id === id)!;
   expect([...byDefault.matchAll(/`([^`]+)`/g)].map(([, name]) => name)).toEqual(names);

@@ -9,10 +9,11 @@ export interface RequestCookies {
 }
 
 /**
- * Cookies of well-known analytics, which no origin reads. A trailing `*` stands for any ending: none may begin like a
- * session of an application, as Rails (`_<app>_session`) names one. So Mixpanel's `mp_<token>_mixpanel` is not here.
+ * Cookies that no origin reads: of well-known analytics, and of Cloudflare, which stands in front of a worker and tells
+ * bots by them. A trailing `*` stands for any ending: none may begin like a session of an application, as Rails
+ * (`_<app>_session`) names one. So Mixpanel's `mp_<token>_mixpanel` is not here.
  */
-export const ANALYTICS_COOKIES: readonly string[] = [
+export const UNREAD_COOKIES: readonly string[] = [
   "_ga",
   "_ga_*",
   "_gid",
@@ -54,6 +55,10 @@ export const ANALYTICS_COOKIES: readonly string[] = [
   "__hssrc",
   "__hs_*",
   "hubspotutk",
+  "__cf_bm",
+  "_cfuvid",
+  "__cfruid",
+  "cf_clearance",
 ];
 
 /** Sorts the cookies of a request by the names to ignore and the edge's own names. RFC 6265 §4.2. */
