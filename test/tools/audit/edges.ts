@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { nginx } from "../../../bench/peers/nginx.ts";
 import { RunningPeer } from "../../../bench/peers/peer.ts";
 import { bundleWorker } from "../../../local/runtime/bundle.ts";
@@ -30,7 +31,7 @@ export function obliviousNginx(origin: URL): Promise<AuditedEdge> {
 
 /** The worker of Cloudflare's guide to the Cache API: `caches.default` by URL, with a lifetime of its own. */
 export async function usualWorker(origin: URL): Promise<AuditedEdge> {
-  const script = await bundleWorker(new URL("usual.worker.ts", import.meta.url).pathname);
+  const script = await bundleWorker(fileURLToPath(new URL("usual.worker.ts", import.meta.url)));
   const variables = { ORIGIN: origin.origin };
   const { url, stop } = await startEdgeRuntime({ script, variables, purgeLog: false }, { port: 0 });
   return { url, [Symbol.asyncDispose]: stop };

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Reply, SeenRequest } from "../../../local/cdn/scripted-origin.ts";
 import type { Affected, Aspect, Difference, ImportedSite } from "../../../tools/import/imported-site.ts";
 import { siteOf } from "../../../tools/import/imported-site.ts";
@@ -22,7 +23,7 @@ export interface Comparison {
   readonly shown: ReadonlySet<Difference>;
 }
 
-export const FOLDER = new URL("configurations/", import.meta.url).pathname;
+export const FOLDER = fileURLToPath(new URL("configurations/", import.meta.url));
 
 /** Asks nginx with a configuration, and Tidemark with the site imported from it, for the same pages. */
 export async function compare(configuration: Configuration, imported: ImportedSite, seed: number): Promise<Comparison> {
