@@ -866,6 +866,37 @@ describe("caching is not lost", () => {
     expect(routeOf(site, "/")).toEqual(HOUR);
   });
 
+  test.each([
+    "if ($scheme = http) { return 301 https://$host$request_uri; }",
+    'if ($scheme != "https") { return 308 https://www.example.com$request_uri; }',
+    "if ($scheme = http) { rewrite ^ https://$host$request_uri? permanent; }",
+    "if ($https = '') { rewrite ^/(.*)$ https://www.example.com/$1 permanent; }",
+    "if ($server_port = 80) { return 301 https://$host:443$request_uri; }",
+    "if ($host != www.example.com) { return 302 https://www.example.com$request_uri; }",
+  ])("by a redirect to the same page at another address, which is told: %s", (line) => {
+    const site = imported(`server_name example.com; ${line} location / { ${CACHED} }`);
+    expect(routeOf(site, "/x")).toEqual(HOUR);
+    const told = site.differences.filter(({ source }) => source?.text.startsWith("if ("));
+    expect(told).toMatchObject([{ kind: "dropped", aspects: ["answer", "stored"], affects: { routes: null } }]);
+    expect(told[0]!.why).toContain("The edge serves the page at this address, too");
+  });
+
+  test.each([
+    "if ($scheme = http) { return 301 https://$host/login; }",
+    "if ($scheme = http) { return 301 $request_uri; }",
+    "if ($scheme = http) { return 403; }",
+    "if ($scheme = http) { return 200 https://$host$request_uri; }",
+    "if ($scheme = http) { set $args a=1; return 301 https://$host$request_uri; }",
+    "if ($ssl_client_verify != SUCCESS) { return 301 https://$host$request_uri; }",
+    "if ($http_host_of = a) { rewrite ^ https://$host$request_uri? permanent; }",
+    "if ($scheme = http) { rewrite ^ https://$host$request_uri? last; }",
+    "if ($scheme = http) { rewrite ^/(.*)$ /$1 permanent; }",
+    "if ($scheme = http) { rewrite ^/old/(.*)$ https://$host/$1 permanent; }",
+  ])("but another answer of nginx's keeps its requests from the cache: %s", (line) => {
+    const site = imported(`${line} location / { ${CACHED} }`);
+    expect(routeOf(site, "/x")).not.toEqual(HOUR);
+  });
+
   test("by probes of the origin", () => {
     const site = imported(`location / { ${CACHED} health_check match=ok; }`);
     expect(routeOf(site, "/")).toEqual(HOUR);

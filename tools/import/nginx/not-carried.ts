@@ -1,5 +1,5 @@
 import type { Difference } from "../imported-site.ts";
-import { hasEffect, refuses } from "./conditions/conditions-of.ts";
+import { hasEffect, leadsToOtherAddress, refuses } from "./conditions/conditions-of.ts";
 import { isOfAddresses, letsAllIn, noteOn } from "./directive-table.ts";
 import type { RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
@@ -31,10 +31,13 @@ export function notCarried(
           noteBlock(directive.block, routes);
           continue;
         }
-        const isRefusal = refuses(directive);
+        const isAtOther = leadsToOtherAddress(directive);
+        const isRefusal = !isAtOther && refuses(directive);
         const why = isRefusal
           ? "The edge refuses nobody: the origin must do this, or a firewall in front of the edge."
-          : "A condition that does something is not carried over: the origin must do it.";
+          : isAtOther
+            ? "The edge serves the page at this address, too, and stores it apart: the origin must redirect, or for https the platform, or tidemark serve with --redirect-to-https."
+            : "A condition that does something is not carried over: the origin must do it.";
         const kind = isRefusal ? "access" : "dropped";
         differences.push({ kind, source, why, aspects: ["answer", "stored"], affects: { routes } });
         continue;

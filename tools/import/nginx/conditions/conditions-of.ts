@@ -122,6 +122,7 @@ function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Ev
         return [{ source, caused: [{ cause, from: [], isExact: true }], effect: "other" }];
       }
       if (name !== "if" || directive.block === null || (!isFragile && !hasEffect(directive.block))) return [];
+      if (leadsToOtherAddress(directive)) return [];
       const caused = evaluationsAt(directive, evaluation, linesOf(location, server)).flatMap((each) =>
         requestsWhereIf(conditionOf(directive), each),
       );
@@ -129,6 +130,29 @@ function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Ev
     });
   });
   return found;
+}
+
+/** Conditions on where a request arrived: on its scheme, port or host, of which each has pages of its own. */
+const IS_OF_ADDRESS = /^\$\{?(?:host|http_host|server_name|server_port|scheme|https|ssl_protocol)\}?(?:\s|$)/;
+
+/** The visitor's own path and query at an address, also as all that an expression found. */
+const SAME_PAGE = /^https?:\/\/[^/?#]+?(?:\$\{?request_uri\}?\??|\$uri\$is_args\$args|(\/?\$1))$/;
+const WHOLE_PATH = /^\^?\/?\(\.[*+]\)\$?$/;
+
+/**
+ * Whether an `if` only redirects to the same page under another scheme or host. The edge serves the page without a redirect,
+ * and stores it apart.
+ */
+export function leadsToOtherAddress(directive: Directive): boolean {
+  const [only, ...others] = directive.block ?? [];
+  if (only === undefined || others.length > 0 || !IS_OF_ADDRESS.test(conditionOf(directive))) return false;
+  const [first = "", target = "", flag = ""] = only.args;
+  const [isSame, found] = SAME_PAGE.exec(target) ?? [];
+  if (isSame === undefined) return false;
+  if (only.name === "return") return /^30[1278]$/.test(first) && found === undefined;
+  return (
+    only.name === "rewrite" && /^(?:permanent|redirect)$/.test(flag) && (found === undefined || WHOLE_PATH.test(first))
+  );
 }
 
 /** Whether a line gives the origin another path or query than the visitor's. */
