@@ -861,6 +861,7 @@ describe("caching is not lost", () => {
     "early_hints $http2;",
     "proxy_pass_trailers on;",
     "fancyindex_header /header.html;",
+    "userid off; dav_methods off; proxy_store off; pagespeed off;",
   ])("by %s, which changes no page", (line) => {
     const site = imported(`location / { ${CACHED} }`, line);
     expect(routeOf(site, "/")).toEqual(HOUR);
@@ -910,6 +911,8 @@ describe("caching is not lost", () => {
     "memcached_pass 10.0.0.2:11211;",
     "image_filter resize 10 10;",
     "keyval_x a;",
+    "userid on;",
+    "proxy_store on;",
   ])("but nothing is stored in a location with %s", (line) => {
     const site = imported(`location / { ${CACHED} } location /a/ { proxy_cache c; proxy_cache_valid 200 1h; ${line} }`);
     expect([routeOf(site, "/a/x"), routeOf(site, "/x")]).toEqual([PASS, HOUR]);

@@ -426,7 +426,7 @@ const BEGINNINGS = [...ROWS.keys()]
 const WITHOUT_EFFECT: readonly (readonly [value: string, names: RegExp])[] = [
   [
     "off",
-    /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|fancyindex|\w+_redirect|modsecurity|slice|mirror|underscores_in_headers|\w+_intercept_errors|ssl_verify_client|ssi)$/,
+    /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|fancyindex|\w+_redirect|modsecurity|slice|mirror|userid|dav_methods|pagespeed|\w+_store|underscores_in_headers|\w+_intercept_errors|ssl_verify_client|ssi)$/,
   ],
   ["on", /_pass_request_|_buffering$|^ignore_invalid_headers$/],
   ["all", /^satisfy$/],
