@@ -90,6 +90,9 @@ function clientIn(line: string, bracket: number): string {
 /** The only word between the time and the request, if it is a host name. */
 const HOST_AFTER_TIME = /\] ((?:[\w-]+\.)+[a-z][\w-]*)(?::(?:80|443))? $/i;
 
+/** The host before a user's name, which may stand there instead of a name of identd. */
+const HOST_NAME = /^(?:[\w-]+\.)+[a-z][\w-]*(?::\d+)?$/i;
+
 /** A host and perhaps its port. Docker and Kubernetes write times and names of pods in front, which have other marks. */
 const HOST = /^(?:[^:/[\]]+|\[[\da-f:.]+\])(?::\d+)?$/i;
 
@@ -98,7 +101,7 @@ const FORWARDED = /^(?:-|(?:\d+\.){3}\d+)$/;
 
 /**
  * `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. lighttpd has no such dash,
- * and the host after the visitor: `192.0.2.7 www.example.com - [`. Some write the host after the time, instead.
+ * and the host after the visitor: `192.0.2.7 www.example.com - [`, with the user's name for the dash. Some write the host after the time, instead.
  */
 function readHost(line: string, bracket: number, requestStart: number, into: LoggedRequest): void {
   const timeEnd = bracket + TIME_LENGTH;
@@ -108,7 +111,14 @@ function readHost(line: string, bracket: number, requestStart: number, into: Log
   const firstEnd = line.indexOf(" ");
   if (firstEnd < 0 || firstEnd >= bracket || line.charCodeAt(firstEnd + 1) === DASH) return;
   const secondEnd = line.indexOf(" ", firstEnd + 1);
-  if (secondEnd < 0 || secondEnd >= bracket || line.charCodeAt(secondEnd + 1) !== DASH) return;
+  if (secondEnd < 0 || secondEnd >= bracket) return;
+  if (line.charCodeAt(secondEnd + 1) !== DASH) {
+    const host = line.slice(firstEnd + 1, secondEnd);
+    if (line.indexOf(" ", secondEnd + 1) !== bracket - 1 || !HOST_NAME.test(host)) return;
+    into.host = withoutUsualPort(host);
+    into.client = knownClient(line.slice(0, firstEnd));
+    return;
+  }
   // An address of X-Forwarded-For that is followed by another.
   if (line.charCodeAt(firstEnd - 1) === COMMA) return;
   const first = line.slice(0, firstEnd);

@@ -100,6 +100,21 @@ describe("a line of", () => {
       lines: [`192.0.2.7 WWW.example.com:80 - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
       expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
     },
+    ...["alice", "www.alice.example"].map((user) => ({
+      name: `lighttpd, of the user ${user}`,
+      lines: [`192.0.2.7 WWW.example.com:80 ${user} ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
+    })),
+    {
+      name: "Apache, with a name of identd and a user, which are no hosts",
+      lines: [`192.0.2.7 ident alice ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "" },
+    },
+    {
+      name: "a word, a host and a user in front of an address, of which the host is none",
+      lines: [`web www.example.com alice 192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "", client: "192.0.2.7" },
+    },
     {
       name: "lighttpd, of a visitor with IPv6 and a local host",
       lines: [`2001:db8::7 shop:8080 - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
