@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import * as z from "zod/mini";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS, TAG_FIELD } from "../../wire/fields.ts";
-import { type BatchOptions, type BatchReceipt, type PurgeBatch, parseBatchOptions } from "../batch/batch.ts";
+import { type BatchOptions, type BatchReceipt, parseBatchOptions } from "../batch/batch.ts";
 import { WITHOUT_VALUES } from "../check.ts";
 import { misuse, shown } from "../errors.ts";
-import { type ItemList, itemsOf, type PurgeInput } from "../purge-request.ts";
+import { type ItemList, itemsOf, type PurgeInput, parseItems } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
 import { checkTag } from "../tags/define-tags.ts";
 import { type TagLimits, tagResponse } from "../tags/tag-response.ts";
@@ -56,7 +56,8 @@ export class RequestScope {
   #isHeadSent = false;
   #isOver = false;
   #pause: ReturnType<typeof setTimeout> | undefined;
-  #batch: PurgeBatch | undefined;
+  /** Checked and copied, in the order of their calls. */
+  #changes: PurgeLaterInput[] = [];
   #finished: Promise<void> | undefined;
   #cookieField: string | null = null;
 
@@ -107,25 +108,42 @@ export class RequestScope {
     }
     const { purger } = this.#options;
     if (!purger) throw new TypeError("purgeLater: the middleware has no purger. Give it one: { purger }.");
-    this.#batch ??= purger.batch();
     const { everything, ...items } = input;
     // The items are checked first, so that a misspelt kind is an error even beside `everything`.
-    this.#batch.add(items);
-    if (everything) this.#batch.everything();
+    this.#changes.push({ ...parseItems("purgeLater", items), ...(everything && { everything }) });
     if (this.#pause) this.sendAfterPause();
   }
 
   /** True if there is something to send at the end. */
   get hasPurge(): boolean {
-    return this.#batch !== undefined;
+    return this.#changes.length > 0;
   }
 
-  /** Sends the items collected so far. */
+  /** Sends the items collected so far. If that fails, they stay collected. */
   async purgeNow(options?: BatchOptions): Promise<BatchReceipt | null> {
     parseBatchOptions("purgeNow", options);
-    const batch = this.#batch;
-    this.#batch = undefined;
-    const receipt = (await batch?.commit(options)) ?? null;
+    const changes = this.#takeChanges();
+    try {
+      return await this.#commit(changes, options);
+    } catch (error) {
+      this.#changes.unshift(...changes);
+      if (this.#pause) this.sendAfterPause();
+      throw error;
+    }
+  }
+
+  #takeChanges(): PurgeLaterInput[] {
+    return this.#changes.splice(0);
+  }
+
+  async #commit(changes: readonly PurgeLaterInput[], options?: BatchOptions): Promise<BatchReceipt | null> {
+    if (changes.length === 0) return null;
+    const batch = this.#options.purger!.batch();
+    for (const { everything, ...items } of changes) {
+      batch.add(items);
+      if (everything) batch.everything();
+    }
+    const receipt = await batch.commit(options);
     if (receipt) this.#cookieField = editorCookieField(receipt) ?? this.#cookieField;
     return receipt;
   }
@@ -142,7 +160,7 @@ export class RequestScope {
   async #finish(outcome: "succeeded" | "failed"): Promise<void> {
     this.#isOver = true;
     clearTimeout(this.#pause);
-    if (outcome === "failed") this.#batch = undefined;
+    if (outcome === "failed") this.#takeChanges();
     else await this.#send();
   }
 
@@ -157,10 +175,10 @@ export class RequestScope {
     this.#pause = setTimeout(() => void this.#send(), PAUSE_MS);
   }
 
-  /** Sends the items collected so far. It never rejects. */
+  /** Sends the items collected so far, and drops them if that fails. It never rejects. */
   async #send(): Promise<void> {
     try {
-      await this.purgeNow();
+      await this.#commit(this.#takeChanges());
     } catch (error) {
       const { onPurgeError = reportPurgeError } = this.#options;
       tellError("onPurgeError", onPurgeError, error);
@@ -236,8 +254,8 @@ export function purgeLater(items: PurgeLaterInput): void {
 
 /**
  * Sends at once the items that `purgeLater` has collected, for a handler that continues after its database commit and
- * may still fail. Resolves to `null` if there were none; rejects like a purge of the purger. The answer carries the
- * editor's cookie if its head has not been sent.
+ * may still fail. Resolves to `null` if there were none; rejects like a purge of the purger. The items then stay collected
+ * for the next call, or for the purge at the end. The answer carries the editor's cookie if its head has not been sent.
  */
 export function purgeNow(options?: BatchOptions): Promise<BatchReceipt | null> {
   return currentScope("purgeNow").purgeNow(options);

@@ -151,6 +151,39 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
     expect(twice.headers.getSetCookie()).toEqual([cookieOf(3)]);
   });
 
+  test("items whose purgeNow failed go with the next one, or with the purge at the end, but after no error", async () => {
+    const failure = new PurgeTimeout("no answer", { attempts: 5 });
+    const collectAndFail = async () => {
+      purgeLater({ tags: new Set(["a"]) });
+      const purging = purgeNow({ reason: "saved" });
+      purgeLater({ urls: ["/b"] });
+      await expect(purging).rejects.toBe(failure);
+    };
+    await start({
+      "POST /again": async () => {
+        await collectAndFail();
+        expect(await purgeNow()).toMatchObject({ seq: 1 });
+        expect(await purgeNow()).toBeNull();
+        return {};
+      },
+      "POST /end": async () => {
+        await collectAndFail();
+        return {};
+      },
+      "POST /error": async () => {
+        await collectAndFail();
+        throw failure;
+      },
+    });
+    for (const path of ["/again", "/end", "/error"]) {
+      purger.failNext(failure);
+      await (await post(path)).text();
+    }
+    const failed = { tags: ["a"], reason: "saved" };
+    const both = { tags: ["a"], urls: ["/b"] };
+    expect(purger.calls).toEqual([failed, both, failed, both, failed]);
+  });
+
   test("purgeNow refuses items, which only purgeLater takes, even if nothing was collected", async () => {
     const items = { tags: ["song:42"] } as object;
     const refusal = /^purgeNow, options: tags: unknown key/;
@@ -249,8 +282,8 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
       long: expect.stringMatching(/^TypeError: tag: "x+…? is not a valid tag: a tag can have at most 256 bytes/),
       "too-many": expect.stringMatching(/^TypeError: tag: this response would have 1001 tags .* more than 1000 tags/),
       "too-large": expect.stringMatching(/^TypeError: tag: .* 302 tags of 7\d{4} bytes/),
-      misspelt: expect.stringMatching(/^TypeError: batch\.add: .*tag/),
-      "invalid-purge": expect.stringMatching(/^TypeError: batch\.add: urls\[0\]: must be a path that starts with \//),
+      misspelt: expect.stringMatching(/^TypeError: purgeLater: .*tag/),
+      "invalid-purge": expect.stringMatching(/^TypeError: purgeLater: urls\[0\]: must be a path that starts with \//),
     });
   });
 
