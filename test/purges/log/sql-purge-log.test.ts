@@ -29,6 +29,24 @@ class World {
 }
 
 describe("the purge log", () => {
+  test.each(["accepted", "purge_keys"])(
+    "a row whose %s the disk has damaged is missing from the trail, and no other",
+    (column) => {
+      const world = new World();
+      const log = world.open();
+      for (const key of ["#a", "#b", "#c"]) log.append(purge([key]));
+      world.database.prepare(`UPDATE audit SET ${column} = ? WHERE seq = 2`).run('{"urls"\0');
+      const seqsOf = (before: number | null, limit: number) => {
+        const { purges, next } = log.list(before, limit);
+        return { seqs: purges.map(({ seq }) => seq), next };
+      };
+      expect(seqsOf(null, 10)).toEqual({ seqs: [3, 1], next: null });
+      expect(seqsOf(null, 1)).toEqual({ seqs: [3], next: 3 });
+      expect(seqsOf(3, 1)).toEqual({ seqs: [1], next: null });
+      expect([1, 2, 3, 4].map((seq) => log.find(seq)?.seq ?? null)).toEqual([1, null, 3, null]);
+    },
+  );
+
   test("numbers rise by one, after a restart, too, and the log keeps its id", () => {
     const world = new World();
     expect(world.open().append(purge(["#a"]))).toMatchObject({ seq: 1, logId: "log-1" });

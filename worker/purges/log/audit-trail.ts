@@ -81,24 +81,23 @@ export class AuditTrail {
 
   firstWithId(id: string, now: number): FirstPurge | undefined {
     const since = now - this.#settings.idRetentionMs;
-    const rows = this.#sql.exec("SELECT seq, at, content, mode FROM ids WHERE id = ? AND at >= ?", id, since);
-    return rows[0] as FirstPurge | undefined;
+    return this.#sql.exec<FirstPurge>("SELECT * FROM ids WHERE id = ? AND at >= ?", id, since)[0];
   }
 
+  /** Rows in which a disk has damaged a list are passed over, because one would hide all others. */
   list(before: number | null, limit: number, now: number): PurgeRecordPage {
     const max = Math.min(Math.max(1, Math.trunc(limit) || 1), MAX_LISTED);
     const rows = this.#sql.exec<AuditRow>(
-      "SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?",
+      "SELECT * FROM audit WHERE seq < ? AND json_valid(accepted) AND json_valid(purge_keys) ORDER BY seq DESC LIMIT ?",
       before ?? Number.MAX_SAFE_INTEGER,
       max + 1,
     );
     const purges = rows.slice(0, max).map((row) => recordOf(row, now));
-    return { purges, next: rows.length > max ? purges.at(-1)!.seq : null };
+    return { purges, next: rows[max] ? purges.at(-1)!.seq : null };
   }
 
   find(seq: number, now: number): PurgeRecord | null {
-    const [row] = this.#sql.exec<AuditRow>("SELECT * FROM audit WHERE seq = ?", seq);
-    return row ? recordOf(row, now) : null;
+    return this.list(seq + 1, 1, now).purges.find((each) => each.seq === seq) ?? null;
   }
 
   /**
