@@ -165,7 +165,7 @@ function lookingSite(name: string, all: ReadonlyMap<string, StartedSite>): Looki
 /** The ledger of a site, once all workers have reported to it, with the machine as the owner of the site may see it. */
 function ledgerOnMachine(log: LogCalls, survey: Survey, looking: () => LookingSite): ReadLedger {
   return async (...asked) => {
-    // Without a supervisor there is no log to read either, and the error of that one is told.
+    // Without a supervisor that answers there is no log to read either, and the error of that one is told.
     const found = await surveyFor(MACHINE, survey);
     const text = await log.readLedger(...asked);
     if (found === null) return text;
@@ -187,7 +187,7 @@ async function refusalOnMachine(
   return newestRefusal(page, found?.refusals ?? [], own);
 }
 
-/** `null` if the supervisor has died. */
+/** `null` if the supervisor has died or hangs. */
 function surveyFor(lookedFor: LookedFor, survey: Survey): Promise<MachineSurvey | null> {
   return survey(lookedFor).catch(() => null) as Promise<MachineSurvey | null>;
 }

@@ -26,7 +26,7 @@ export interface WorkerStart {
   readonly line: ProcessLine;
   /**
    * Makes a survey of the machine: all workers are asked, this one as well, and then the supervisor says what it knows.
-   * `lookedFor`: plain data, as is the answer. Rejects if the supervisor has died. Default: nothing is known of the machine.
+   * `lookedFor`: plain data, as is the answer. Rejects if the supervisor has died or hangs. Default: nothing is known of the machine.
    */
   readonly survey?: (lookedFor: unknown) => Promise<unknown>;
 }

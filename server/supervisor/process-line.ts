@@ -1,3 +1,12 @@
+import type { Clock } from "../../worker/ports/clock.ts";
+import { within } from "../../worker/within.ts";
+
+/**
+ * A survey without an answer counts as failed after this many milliseconds. The supervisor gives each worker one second, and
+ * makes one survey at a time.
+ */
+export const SURVEY_WITHIN_MS = 5_000;
+
 /** What the supervisor offers to its workers beside the log, over the channel between their processes. Plain data. */
 export interface WorkerService {
   /** Begins to serve one worker. */
@@ -37,20 +46,27 @@ export async function hearNews<News>(line: ProcessLine, question: unknown, take:
 /** The worker's end of the line. `send` passes a message to the supervisor, which passes answers to `take`. */
 export class LineToSupervisor implements ProcessLine {
   readonly #send: (message: Asking) => boolean;
+  readonly #clock: Pick<Clock, "wait">;
   readonly #questions = new Map<number, PromiseWithResolvers<unknown>>();
   #asked = 0;
 
-  constructor(send: (message: Asking) => boolean) {
+  constructor(send: (message: Asking) => boolean, clock: Pick<Clock, "wait">) {
     this.#send = send;
+    this.#clock = clock;
   }
 
   ask(question: unknown): Promise<unknown> {
-    return this.#await((number) => ({ kind: "ask", number, question }));
+    return this.#await({ kind: "ask", number: ++this.#asked, question });
   }
 
-  /** A survey of the machine, of which this worker is a part. Rejects if the supervisor has died. */
+  /** A survey of the machine, of which this worker is a part. Rejects if the supervisor has died, or does not answer in time. */
   survey(lookedFor: unknown): Promise<unknown> {
-    return this.#await((number) => ({ kind: "survey-asked", number, lookedFor }));
+    const number = ++this.#asked;
+    const survey = this.#await({ kind: "survey-asked", number, lookedFor });
+    return within(this.#clock, SURVEY_WITHIN_MS, survey, () => {
+      this.#questions.delete(number);
+      throw new Error("the supervisor does not answer");
+    });
   }
 
   tell(message: unknown): void {
@@ -62,11 +78,10 @@ export class LineToSupervisor implements ProcessLine {
     this.#questions.delete(number);
   }
 
-  #await(asking: (number: number) => Asking): Promise<unknown> {
-    const number = ++this.#asked;
+  #await(asking: Asking & { readonly number: number }): Promise<unknown> {
     const answer = Promise.withResolvers<unknown>();
-    this.#questions.set(number, answer);
-    if (!this.#send(asking(number))) this.end();
+    this.#questions.set(asking.number, answer);
+    if (!this.#send(asking)) this.end();
     return answer.promise;
   }
 

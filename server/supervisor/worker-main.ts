@@ -27,7 +27,7 @@ program.catch(() => undefined);
 
 /** Held until the process ends, so that later supervisors can tell that it lives. */
 const locks: FileLock[] = [];
-const line = new LineToSupervisor(tell);
+const line = new LineToSupervisor(tell, systemClock);
 const logs = new Map<string, SupervisedLog>();
 let running: RunningWorker | null = null;
 let starting: Promise<void> | undefined;

@@ -7,10 +7,11 @@ import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { janitorBehind } from "../../../server/disk/eviction/janitor-service.ts";
 import { LineToSupervisor, type ServiceAnswer } from "../../../server/supervisor/process-line.ts";
+import { systemClock } from "../../../server/system-clock.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 
 const [path, writer, pages] = process.argv.slice(2);
-const line = new LineToSupervisor((message) => process.send!(message));
+const line = new LineToSupervisor((message) => process.send!(message), systemClock);
 process.on("message", (answer: ServiceAnswer) => line.take(answer));
 const janitor = janitorBehind(line);
 const folder = CacheFolder.open(path!);
