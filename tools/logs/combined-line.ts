@@ -101,7 +101,8 @@ const FORWARDED = /^(?:-|(?:\d+\.){3}\d+)$/;
 
 /**
  * `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. lighttpd has no such dash,
- * and the host after the visitor: `192.0.2.7 www.example.com - [`, with the user's name for the dash. Some write the host after the time, instead.
+ * and the host after the visitor: `192.0.2.7 www.example.com - [`, or a user's name for this dash. Some write the host
+ * after the time, instead.
  */
 function readHost(line: string, bracket: number, requestStart: number, into: LoggedRequest): void {
   const timeEnd = bracket + TIME_LENGTH;

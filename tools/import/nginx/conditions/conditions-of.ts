@@ -274,10 +274,7 @@ export function refuses(directive: Directive): boolean {
     const isOfAddress = /^\$(?:host|http_host|scheme|https|server_name|ssl_protocol|http_x_forwarded_proto)\b/.test(
       condition,
     );
-    return block.some(
-      (each) =>
-        refuses(each) || (each.name === "return" && /^3/.test(args[0] ?? "")) || (!isOfAddress && isRedirect(each)),
-    );
+    return block.some((each) => refuses(each) || (!isOfAddress && isRedirect(each)));
   }
   if (name === "return") return /^[45]/.test(args[0] ?? "") || /^30[237]$/.test(args[0] ?? "");
   return noteOn(directive)?.kind === "access";
