@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { domainToASCII } from "node:url";
-import { aliasesOf, whyUnread } from "../../local/config/wrangler-config.ts";
+import { aliasesOf, isWranglerConfig, whyUnread } from "../../local/config/wrangler-config.ts";
 import { builtConfigIn } from "../../package/built-config.ts";
 import { COMPATIBILITY_DATE } from "../../package/compatibility-date.ts";
 import { EDGE_VARIABLES_FILE, EDGE_WRANGLER_FILE, WRANGLER_FILES } from "../../package/wrangler-files.ts";
@@ -70,6 +70,12 @@ export class WranglerConfigError extends Error {
 /** Reads all environments of a wrangler config, or the one named. Throws `WranglerConfigError`. */
 export async function readWranglerSettings(file: string, only: string | null): Promise<readonly WranglerSettings[]> {
   if (!existsSync(file)) throw new WranglerConfigError(noConfig(file));
+  // Wrangler reads nothing from a file with another ending, and reports no error.
+  if (!isWranglerConfig(file)) {
+    const endings =
+      "a wrangler config ends with .toml, .json or .jsonc, and a site's rules with .ts, .mts, .js or .mjs";
+    throw new WranglerConfigError(`${file} cannot be checked: ${endings}. Name such a file with --config.`);
+  }
   // Loading wrangler takes most of a second, so only the check loads it.
   const { unstable_getVarsForDev: variablesHere, unstable_readConfig: readConfig } = await import("wrangler");
   const isBesideApp = basename(file) === EDGE_WRANGLER_FILE && existsSync(join(dirname(file), EDGE_VARIABLES_FILE));

@@ -497,6 +497,8 @@ describe("the command", () => {
       args: ["--config", "wrangler.toml", "--env", "nope"],
       words: "wrangler.toml: there is no [env.nope]. Known: none",
     },
+    { args: ["--config", "LICENSE"], words: "LICENSE cannot be checked: a wrangler config ends with .toml" },
+    { args: ["--config", "docs"], words: "docs cannot be checked: a wrangler config ends with .toml" },
     { args: ["--confg", "a"], words: "unknown option" },
   ])(
     "ends with 2 for $args",
