@@ -205,7 +205,8 @@ async function itemsOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeIte
 }
 
 async function waitUntilSettled(receipt: Receipt, waitTimeoutSeconds: number | undefined): Promise<number> {
-  printProgress(`Waiting ${seconds(receipt.settlesInMs)} for it to settle …`);
+  const isSettled = receipt.settlesInMs === 0; // as the report says
+  if (!isSettled) printProgress(`Waiting ${seconds(receipt.settlesInMs)} for it to settle …`);
   const signal = waitTimeoutSeconds === undefined ? undefined : AbortSignal.timeout(inMs(waitTimeoutSeconds));
   try {
     await receipt.settled({ signal });
@@ -216,7 +217,7 @@ async function waitUntilSettled(receipt: Receipt, waitTimeoutSeconds: number | u
     );
     return EXIT.notSettled;
   }
-  printProgress("Settled.");
+  if (!isSettled) printProgress("Settled.");
   return EXIT.done;
 }
 

@@ -141,6 +141,14 @@ MISS    404  /b
     stderr: "Waiting 0.01 s for it to settle …\nSettled.\n",
   },
   {
+    name: "With --wait it says nothing more of a purge that had settled when it was accepted",
+    args: ["--tag", "x", "--wait"],
+    edge: receipt({ settlesInMs: 0 }),
+    exit: 0,
+    stdout: "Purge 7 is accepted: 1 tag. It has settled: no PoP serves what was purged.\n",
+    stderr: "",
+  },
+  {
     name: "A purge that does not settle in time has its own exit code, and its receipt is printed",
     args: ["--tag", "x", "--wait-timeout", "0.01", "--json"],
     edge: receipt({ settlesInMs: 60_000 }),
