@@ -403,7 +403,11 @@ describe("through any other cache", () => {
     { parameters: ["--edge", "SITE"], exit: 2, message: "robots.txt names no sitemap, and /sitemap.xml answered 404" },
     { parameters: ["--edge", "SITE", "https://a.example/"], exit: 2, message: "is not a page of http://127.0.0.1" },
     { parameters: ["--edge", "SITE", "/", "--chart", "chart.gif"], exit: 2, message: "must end in .svg or .png" },
-    { parameters: ["--edge", "SITE", "/", "--chart", "no/such.svg"], exit: 2, message: "no/such.svg" },
+    {
+      parameters: ["--edge", "SITE", "/", "--chart", "no/such.svg"],
+      exit: 2,
+      message: "no/such.svg cannot be opened: there is no folder no.",
+    },
     { parameters: ["--edge", "SITE", "/", "--limit", "0"], exit: 2, message: "It must be 1 to 100,000." },
   ])("$parameters ends with $exit and says why", async ({ parameters, exit, message }) => {
     const ended = await run(

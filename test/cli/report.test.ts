@@ -191,6 +191,14 @@ describe("tidemark report", () => {
     await expect(access(join(folder, "gone.html"))).rejects.toThrow("ENOENT");
   });
 
+  test("names the missing folder of a page that cannot be written", async () => {
+    const { exit, stderr } = await run(["report", "access.log", "--html", "none/report.html"]);
+    expect({ exit, stderr }).toEqual({
+      exit: 2,
+      stderr: "tidemark: none/report.html cannot be opened: there is no folder none.\n",
+    });
+  });
+
   test("reports what a limit of requests at the origin would have done, if asked", async () => {
     // A client asks for three pages at once, and another one for one. Each takes 600 ms: they come at 0, 250, 500 and 750.
     const at = (client: string, url: string, rest = '"-" "-"') =>

@@ -7,7 +7,7 @@ import { whole } from "../../../wire/text/numbers.ts";
 import { EXIT } from "../../exit-code.ts";
 import { inMs, valueNotFlag, wholeNumber } from "../../flags.ts";
 import { interruption } from "../../interruption.ts";
-import { printError } from "../../text/print-error.ts";
+import { printFailure } from "../../text/print-error.ts";
 import { ProgressLine } from "../../text/progress-line.ts";
 
 /** The flags of commands that request a site's pages. */
@@ -75,7 +75,7 @@ export async function askingPages(
     line.clear();
     if (!isForTheCaller(error)) throw error;
     if (ending.signal.aborted) return EXIT.interrupted;
-    printError(error.message);
+    printFailure(error);
     return error instanceof CrawlError ? EXIT_OF_KIND[error.kind] : EXIT.usage;
   }
 }

@@ -3,7 +3,7 @@ import { IMPOSSIBLE_TIMES, type ReadCounts } from "../../../tools/logs/log-file.
 import { whole } from "../../../wire/text/numbers.ts";
 import { EXIT } from "../../exit-code.ts";
 import { interruption } from "../../interruption.ts";
-import { printError } from "../../text/print-error.ts";
+import { printError, printFailure } from "../../text/print-error.ts";
 import { ProgressLine } from "../../text/progress-line.ts";
 
 /** The options for reading logs: until the signal, with reports of progress. */
@@ -30,7 +30,7 @@ export async function readingLogs(
   } catch (error) {
     line.clear();
     if (!isForTheCaller(error)) throw error;
-    printError(error.message);
+    printFailure(error);
     return EXIT.usage;
   }
 }
