@@ -8,6 +8,9 @@ import type { Prepared } from "./prepare-server.ts";
 import type { PreparedSite } from "./prepared-site.ts";
 import { sizeText } from "./size.ts";
 
+/** What a config can say of pages to which the origin gives no lifetime. */
+const ROUTES = 'routes: [{ match: "/*", defaultTtl: "5m" }]';
+
 /** What the server serves and where, and commands to try first. */
 export function startedText(server: { readonly addresses: readonly string[]; readonly prepared: Prepared }): string {
   const { addresses, prepared } = server;
@@ -45,7 +48,7 @@ Ask twice, then purge and ask again:
   curl -si ${page}${host} | grep -i -e ^x-cache -e ^cache-status -e ^age
   curl -s -X PURGE ${page}${host} ${bearer}
 
-MISS twice with detail=no-freshness: the origin gave the page no lifetime. A defaultTtl in the config gives it one.
+MISS twice with detail=no-freshness: the origin gave the page no lifetime. A route gives it one: ${ROUTES}
 `;
 }
 
@@ -58,7 +61,7 @@ function dashboardText(page: string | null): string {
 
 function rulesText(config: string | null): string {
   if (config !== null) return `${config}  (edits are picked up)`;
-  return `none: a page is stored if the origin says s-maxage or max-age  (a ${DEFAULT_CONFIG}, with defaultTtl, is picked up)`;
+  return `none: a page is stored if the origin says s-maxage or max-age  (a ${DEFAULT_CONFIG} is picked up)`;
 }
 
 /** What `--check` prints of settings that are valid. */

@@ -37,7 +37,7 @@ describe("what a server prints when it has started", () => {
     const text = await printed([], { TIDEMARK_TOKEN: "a-token-of-this-server-000123456789" });
     expect(text).toContain("  look     http://localhost:PORT/_tidemark/ in a browser  (log in with the token)\n");
     expect(text).toContain(
-      "  rules    none: a page is stored if the origin says s-maxage or max-age  (a tidemark.config.ts,",
+      "  rules    none: a page is stored if the origin says s-maxage or max-age  (a tidemark.config.ts is picked up)\n",
     );
     expect(text).toContain("\n  curl -si http://localhost:PORT/ | grep ");
     expect(text).toContain("\nMISS twice with detail=no-freshness: the origin gave the page no lifetime.");
@@ -63,6 +63,13 @@ describe("what a server prints when it has started", () => {
     const cache = join(folder, "cache");
     const text = await textOf({ cache, diskBytes: 2 ** 50 });
     expect(text).toMatch(/^ {2}disk {5}\S+pages {2}\(at most the [\d.]+GiB of its file system\)$/m);
+  });
+
+  test("a config takes the routes that it proposes for pages without a lifetime", async () => {
+    const proposed = /gives it one: (routes: .+)$/m.exec(await textOf({}))?.[1];
+    const config = join(folder, "tidemark.config.ts");
+    writeFileSync(config, `export default { ${proposed} };\n`);
+    expect(await textOf({ config })).toContain(`  rules    ${config}  (edits are picked up)\n`);
   });
 
   test("with hosts: how to ask as a visitor of one of them", { tags: ["deep"] }, async () => {
