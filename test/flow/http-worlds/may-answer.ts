@@ -119,7 +119,7 @@ function objectionToSharing(asked: Asked, { page, confirmed, before, stored }: C
   const { fields = {}, method = "GET" } = asked.request;
   // What the origin says to this request alone forbids others to have it.
   const shared = isOwn(confirmed, asked) ? before : stored;
-  const askers = isOwn(confirmed, asked) ? [page, shared] : [page, confirmed, shared];
+  const askers = isOwn(confirmed, asked) ? [page] : [page, confirmed];
   const said = directivesOf(shared);
   if (method !== "GET" && method !== "HEAD") return `the answer to another ${method}`;
   if (page.method !== "GET") return `the answer to a ${page.method}`;
@@ -135,7 +135,8 @@ function objectionToSharing(asked: Asked, { page, confirmed, before, stored }: C
   if (fields.authorization !== undefined && !isForAuthorized) return "credentials get a page that is not for all";
   const names = variesBy(shared);
   if (names.includes("*")) return "a page that varies by anything";
-  if (!askers.some((each) => names.every((name) => chosenBy(each.asked, name) === chosenBy(fields, name)))) {
+  const isAskedLike = (each: Given) => names.every((name) => chosenBy(each.asked, name) === chosenBy(fields, name));
+  if (![...askers, shared].some(isAskedLike)) {
     return `another variant: ${names}`;
   }
   const coding = page.fields["content-encoding"];
