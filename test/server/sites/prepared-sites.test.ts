@@ -125,14 +125,13 @@ describe("the sites of a folder", () => {
       expect(new Set(portsOf(await read()))).toEqual(new Set(["9001"]));
     });
 
-    test("are loaded though one of them fails after it was loaded, or ends the process, which is refused alone", async () => {
-      const late = "setImmediate(() => Promise.reject(new Error('too late')));";
-      const faults = new Map([
-        ["site-3", late],
-        ["site-4", "setImmediate(() => delete globalThis.URL);"],
-        ["site-10", "process.exit();"],
-      ]);
-      writeMany((name) => `${faults.get(name) ?? ""}\n${siteOf(name, "8000")}`);
+    test("are loaded though others harm their threads later, and one that ends its process is refused alone", async () => {
+      const harms = ['throw new Error("too late");', "delete globalThis.URL;"];
+      writeMany((name, index) => {
+        const later = `parentPort.once("message", () => { ${harms[index % 2]} });`; // when the thread loads another one
+        const fault = name === "site-10" ? "process.exit();" : later;
+        return `import { parentPort } from "node:worker_threads";\n${fault}\n${siteOf(name, "8000")}`;
+      });
       const { sites, problems } = await read();
       expect(problems).toEqual([
         expect.stringMatching(/^site site-10: it is not served: .*site-10.config.ts: the file ended/),
