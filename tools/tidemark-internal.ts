@@ -10,6 +10,7 @@
 export { ownPackage } from "../package/own-package.ts";
 export { OwnerError } from "../package/owner-error.ts";
 export { addressInConfig, readSocket, socketComment } from "../package/unix-socket.ts";
+export { IMPOSSIBLE_TIMES } from "../wire/text/impossible-times.ts";
 export { counted, whole } from "../wire/text/numbers.ts";
 export { printable } from "../wire/text/printable.ts";
 

@@ -17,12 +17,9 @@ export const STANDARD_INPUT = "-";
 /** A longer line counts as broken, and its rest is skipped. */
 const MAX_LINE_BYTES = 1024 * 1024;
 
-/** A line with an earlier time, or with one so far ahead, comes from a wrong clock, and counts as broken. */
+/** A line with an earlier time, or with one so far ahead (`IMPOSSIBLE_TIMES`), comes from a wrong clock, and counts as broken. */
 const EARLIEST_AT = Date.UTC(1995, 0, 1);
 const MOST_AHEAD_MS = 86_400_000;
-
-/** Those times in words. */
-export const IMPOSSIBLE_TIMES = "before 1995, or more than a day ahead of this machine's clock";
 
 /** The counts of all files together. */
 export interface ReadCounts {

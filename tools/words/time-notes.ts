@@ -1,5 +1,4 @@
-import { counted, whole } from "#tidemark/internal";
-import { IMPOSSIBLE_TIMES } from "../logs/log-file.ts";
+import { counted, IMPOSSIBLE_TIMES, whole } from "#tidemark/internal";
 import { ORDER_WINDOW } from "../logs/time-order.ts";
 import { percentOf } from "./words.ts";
 

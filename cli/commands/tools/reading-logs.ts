@@ -1,5 +1,6 @@
 import { OwnerError } from "../../../package/owner-error.ts";
-import { IMPOSSIBLE_TIMES, type ReadCounts } from "../../../tools/logs/log-file.ts";
+import type { ReadCounts } from "../../../tools/logs/log-file.ts";
+import { IMPOSSIBLE_TIMES } from "../../../wire/text/impossible-times.ts";
 import { whole } from "../../../wire/text/numbers.ts";
 import { EXIT } from "../../exit-code.ts";
 import { interruption } from "../../interruption.ts";
