@@ -36,7 +36,7 @@ describe.skipIf(!existsSync(FULL))("an output that cannot be written is one line
   });
 
   test("the receipt of a purge, which has happened and is waited for", async () => {
-    await using edge = await startFakeEdge({ json: { ...receiptBody, settlesInMs: 0 } });
+    await using edge = await startFakeEdge({ json: { ...receiptBody, settlesInMs: 10 } });
     const env = { TIDEMARK_ENDPOINT: edge.endpoint, TIDEMARK_TOKEN: "a-token" };
     const { exit, stderr } = await withFullOutput(["purge", "--tag", "x", "--wait"], env);
     expect({ exit, stderr }).toEqual({ exit: 5, stderr: expect.stringContaining(LINE) });
