@@ -188,6 +188,8 @@ async function run(flags: ServeFlags): Promise<void> {
   const printLine = flags.check ? printPlainly : (line: string) => sayToOperator(`tidemark: ${line}`);
   const environment = process.env;
   for (const line of misspeltVariables()) printLine(line);
+  const told: Promise<void>[] = [];
+  const tell = (state: readonly string[]) => told.push(tellServiceManager(environment, state, printLine));
   try {
     const predecessor = Predecessor.find();
     const obeyStop = predecessor === null ? endAtSignals : holdSignals;
@@ -196,8 +198,8 @@ async function run(flags: ServeFlags): Promise<void> {
     const sockets = activatedSockets(environment, printLine);
     const report = (event: SupervisorEvent) => {
       printLine(eventInWords(event));
-      if (event.kind === "stopping") tellServiceManager(environment, STOPPING, printLine);
-      if (event.kind === "upgraded") tellServiceManager(environment, handedOverTo(event.pid), printLine);
+      if (event.kind === "stopping") tell(STOPPING);
+      if (event.kind === "upgraded") tell(handedOverTo(event.pid));
     };
     const options = optionsOf(flags, { sockets, predecessor, ahead, report });
     const pidFile = flags.pidFile === undefined ? null : new PidFile(flags.pidFile);
@@ -222,9 +224,10 @@ async function run(flags: ServeFlags): Promise<void> {
     sendHeldOn();
     leaveStopToServer?.();
     pidFile?.write(printLine);
-    tellServiceManager(environment, READY, printLine);
+    tell(READY);
     process.stdout.write(`${startedText(running)}\n`);
     await running.ended.finally(() => pidFile?.remove());
+    await Promise.all(told);
     setTimeout(() => process.exit(), STUCK_LINES_MS).unref();
   } catch (error) {
     if (!(error instanceof OwnerError)) throw error;

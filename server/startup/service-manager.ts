@@ -1,21 +1,26 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 
 /** A command that takes longer hangs. Milliseconds. */
 const TELL_WITHIN_MS = 30_000;
 
 /**
  * Tells systemd about a service of `Type=notify`, if it asks for that: sd_notify(3). Node cannot send to a Unix datagram
- * socket, so the command `systemd-notify` does, which the unit has to allow with `NotifyAccess=all`. This process does not
- * end before the command.
+ * socket, so the command `systemd-notify` does, which the unit has to allow with `NotifyAccess=all`. This process must
+ * not end before the promise resolves.
  */
-export function tellServiceManager(
+export async function tellServiceManager(
   environment: NodeJS.ProcessEnv,
   state: readonly string[],
   warn: (line: string) => void,
-): void {
+): Promise<void> {
   if (!environment.NOTIFY_SOCKET) return;
   const child = spawn("systemd-notify", state, { stdio: "ignore", env: environment, timeout: TELL_WITHIN_MS });
-  child.on("error", (error) => warn(`systemd cannot be told the state of this service: ${error.message}`));
+  try {
+    await once(child, "close");
+  } catch (error) {
+    warn(`systemd cannot be told the state of this service: ${(error as Error).message}`);
+  }
 }
 
 /** The service answers, and this is its main process, also after an upgrade. */

@@ -304,6 +304,8 @@ while True: print(s.recv(4096).decode(), flush=True)`;
     mkdirSync(place("."));
     const command = `#!/bin/sh
 while [ -e ${place("hold")} ]; do sleep 0.02; done
+[ ! -e ${place("slow")} ] || sleep 1.2
+kill -0 $PPID || set -- "$@" "(too late)"
 echo "$@" >> ${place("told")}
 `;
     writeFileSync(place("systemd-notify"), command, { mode: 0o755 });
@@ -312,7 +314,7 @@ echo "$@" >> ${place("told")}
     const first = running!.child;
     await until(() => told().includes(`MAINPID=${first.pid}`));
     await prints(/serves/);
-    writeFileSync(place("hold"), "");
+    for (const name of ["hold", "slow"]) writeFileSync(place(name), "");
     onTestFinished(() => rmSync(place("hold"), { force: true }));
     process.kill(first.pid!, "SIGUSR2");
     const [, second] = await prints(/process (\d+) has taken over/);
