@@ -16,7 +16,16 @@ const OTHERS_KNOW_AFTER_MS = 60_000;
 /** For so long an origin that was down may count as down. */
 const DOWN_FOR_MS = 61_000;
 
-const PLAIN: OwnersRules = { guessed: null, ifErrorSeconds: 0, whileRevalidateSeconds: 0, obeysAll: false };
+const PLAIN: OwnersRules = {
+  ttlSeconds: null,
+  defaultTtlSeconds: null,
+  guessed: null,
+  ifErrorSeconds: 0,
+  whileRevalidateSeconds: 0,
+  softForSeconds: 0,
+  overSMaxage: false,
+  obeysAll: false,
+};
 
 /** Sites, each with what its settings permit. */
 const SITES: readonly { readonly site: SiteChange; readonly rules: OwnersRules }[] = [
@@ -29,11 +38,21 @@ const SITES: readonly { readonly site: SiteChange; readonly rules: OwnersRules }
     site: { stale: { ifError: "30s", whileRevalidate: "5s" }, limits: { originDownAfter: 1 } },
     rules: { ...PLAIN, ifErrorSeconds: 30, whileRevalidateSeconds: 5 },
   },
+  { site: { purge: { softForMs: 8_000 } }, rules: { ...PLAIN, softForSeconds: 8 } },
+  { site: { routes: [{ match: "/*", ttl: "10s" }] }, rules: { ...PLAIN, ttlSeconds: 10 } },
+  {
+    site: { routes: [{ match: "/*", defaultTtl: "10s" }], stale: { ifError: "30s", overSMaxage: true } },
+    rules: { ...PLAIN, defaultTtlSeconds: 10, ifErrorSeconds: 30, overSMaxage: true },
+  },
   { site: { limits: { storeBytes: 16 } }, rules: PLAIN },
+  { site: { limits: { variants: 1 }, store: { onHead: false }, secondLook: false }, rules: PLAIN },
 ];
 
 interface Purge extends Removal {
+  readonly mode: "hard" | "soft";
   readonly token: string;
+  /** When it had a number: epoch milliseconds. */
+  readonly at: number;
   readonly settlesAt: number;
 }
 
@@ -123,22 +142,26 @@ class HttpWorld {
     const { items, covers } = dice.pick([
       { items: { urls: [`http://${host}${target}`] }, covers: (of: Given) => of.host === host && of.target === target },
       { items: { tags: [tag] }, covers: ({ fields }: Given) => (fields["cache-tag"] ?? "").includes(tag) },
+      { items: { hosts: [host] }, covers: (of: Given) => of.host === host },
+      { items: { prefixes: ["/a"] }, covers: (of: Given) => of.target.startsWith("/a") },
       { items: { everything: true }, covers: () => true },
     ]);
     const isolate = dice.pick(ISOLATES);
+    const mode = dice.isBelow(0.4) ? "soft" : "hard";
     const upTo = this.#origin.record.length;
     const request = {
       method: "POST",
       path: "/_tidemark/purge",
       fields: CREDENTIALS,
-      body: JSON.stringify(items),
+      body: JSON.stringify({ ...items, mode }),
       isolate,
     };
     const { status, body } = await this.#settled([request]).then(([only]) => only!);
     if (status !== 200) throw new Error(`a purge was refused: ${body}`);
     const receipt = JSON.parse(body) as { token: string; settlesInMs: number };
-    this.#purges.push({ upTo, covers, token: receipt.token, settlesAt: this.#now + receipt.settlesInMs });
-    this.#tell(`purge ${JSON.stringify(items)} at ${isolate}, settled in ${receipt.settlesInMs} ms`);
+    const [at, settlesAt] = [this.#now, this.#now + receipt.settlesInMs];
+    this.#purges.push({ mode, upTo, covers, token: receipt.token, at, settlesAt });
+    this.#tell(`${mode} purge ${JSON.stringify(items)} at ${isolate}, settled in ${receipt.settlesInMs} ms`);
     if (dice.isBelow(0.7)) await this.#pass(receipt.settlesInMs);
   }
 
@@ -201,11 +224,14 @@ class HttpWorld {
     }
   }
 
-  #knownTo({ fields = {}, isolate }: ClientRequest): Pick<Asked, "purges" | "unsafe"> {
+  #knownTo({ fields = {}, isolate }: ClientRequest): Pick<Asked, "purges" | "soft" | "hasToken" | "unsafe"> {
     const now = this.#now;
     const awaited = this.#purges.findLastIndex(({ token }) => token === fields["tidemark-after"]);
+    const known = this.#purges.filter(({ settlesAt }, index) => settlesAt <= now || index <= awaited);
     return {
-      purges: this.#purges.filter(({ settlesAt }, index) => settlesAt <= now || index <= awaited),
+      purges: known.filter(({ mode }) => mode === "hard"),
+      soft: known.filter(({ mode }) => mode === "soft"),
+      hasToken: awaited >= 0,
       unsafe: this.#unsafe.filter((each) => each.isolate === isolate || each.at + OTHERS_KNOW_AFTER_MS <= now),
     };
   }
@@ -240,13 +266,17 @@ class HttpWorld {
     this.#unsafe.push({ upTo: numberIn(fields) ?? upTo, covers, isolate, at });
   }
 
-  #count({ fields, status, body }: ClientAnswer, { request, upTo }: Asked): void {
+  #count({ fields, status, body }: ClientAnswer, { request, upTo, soft }: Asked): void {
     const number = numberIn(fields);
     const words = [fields["x-cache"] ?? "none"];
     if (status === 304 || status === 206 || status === 416) words.push(`${status} from ${words[0]}`);
     if (number !== null && number <= upTo) {
-      const { status: ofGiven, method } = this.#origin.record[number - 1]!;
+      const given = this.#origin.record[number - 1]!;
+      const { status: ofGiven, method } = given;
       words.push(ofGiven === 304 ? "a confirmed page" : `a stored ${ofGiven} to ${request.method}`);
+      if (soft.some((purge) => number <= purge.upTo && purge.covers(given))) {
+        words.push(`a softly purged page as ${words[0]}`);
+      }
       if (method === "HEAD" && body !== "") words.push("a page that a HEAD has freshened");
     }
     for (const word of words) this.occurred.set(word, (this.occurred.get(word) ?? 0) + 1);

@@ -12,6 +12,7 @@ const CASES: readonly string[] = [
   ...["HIT", "MISS", "REVALIDATED", "UPDATING", "STALE"].map((xCache) => `304 from ${xCache}`),
   ...["HIT", "MISS", "REVALIDATED", "STALE"].map((xCache) => `206 from ${xCache}`),
   ...["200", "404", "503"].map((status) => `a stored ${status} to GET`),
+  ...["a softly purged page as UPDATING", "a softly purged page as STALE"],
   ...["a stored 200 to HEAD", "a confirmed page", "a page that a HEAD has freshened", "416 from HIT"],
 ];
 

@@ -5,24 +5,42 @@
 import type { ClientAnswer } from "../../engine/engine.ts";
 import type { ClientRequest } from "../../engine/scenario.ts";
 import { objectionToForm } from "./form.ts";
-import { ageSeconds, directivesOf, lifetimeSeconds, readDirectives, secondsOf } from "./lifetime.ts";
+import {
+  ageSeconds,
+  type Directives,
+  directivesOf,
+  lifetimeSeconds,
+  type OwnersLifetimes,
+  readDirectives,
+  secondsOf,
+} from "./lifetime.ts";
 import { chosenBy, type Given, numberAtStart, numberIn, variesBy, visitorsCookie } from "./origin-record.ts";
 import { type Composed, composedOf } from "./stored-page.ts";
 
 /** The owner's rules, as far as they permit more, or less, than the origin says. */
-export interface OwnersRules {
-  /** The fraction of `heuristic`. */
-  readonly guessed: number | null;
+export interface OwnersRules extends OwnersLifetimes {
   readonly ifErrorSeconds: number;
   readonly whileRevalidateSeconds: number;
+  /** How long a page without a window of its own may be used after a soft purge. */
+  readonly softForSeconds: number;
+  /** Whether `s-maxage` alone permits stale answers. */
+  readonly overSMaxage: boolean;
   /** Whether all of a visitor's directives are obeyed. */
   readonly obeysAll: boolean;
 }
+
+/** A push of a soft purge counts from its arrival, which is at most a lease late. */
+const LEASE_SECONDS = 1;
 
 /** What made pages unusable: those that the origin gave up to here, and that it covers. */
 export interface Removal {
   readonly upTo: number;
   readonly covers: (page: Given) => boolean;
+}
+
+/** What made pages stale. `at`: epoch milliseconds. */
+export interface SoftRemoval extends Removal {
+  readonly at: number;
 }
 
 /** A request, and what was known when it arrived. */
@@ -37,8 +55,12 @@ export interface Asked {
   readonly isAlone: boolean;
   /** Whether the origin failed, or counted as down. */
   readonly hasFailed: boolean;
-  /** Purges that have settled, or whose token the request carries: not even the origin's word brings a page back. */
+  /** Whether it has the token of a purge. */
+  readonly hasToken: boolean;
+  /** Hard purges that have settled, or whose token the request carries: not even the origin's word brings a page back. */
   readonly purges: readonly Removal[];
+  /** Soft purges that have settled, or whose token the request carries. */
+  readonly soft: readonly SoftRemoval[];
   /** Unsafe requests whose answers have been given: a page from before needs the origin's word. */
   readonly unsafe: readonly Removal[];
 }
@@ -160,9 +182,14 @@ function objectionToReuse(
 ): string | null {
   const said = directivesOf(stored);
   const age = ageSeconds(stored, asked.at);
-  const lifetime = lifetimeSeconds(stored, rules.guessed);
+  const lifetime = lifetimeSeconds(stored, rules);
   if (asked.unsafe.some((each) => isRemoved(each, page, stored))) return "a page from before an unsafe request";
   if (said.get("no-cache") === true) return "a page that said no-cache";
+  const soft = asked.soft.filter((each) => isRemoved(each, page, stored));
+  if (soft.length > 0) {
+    const objection = objectionAfterSoftPurge(answer, asked, Math.max(...soft.map(({ at }) => at)), stored, rules);
+    if (objection !== null) return objection;
+  }
   if (age >= lifetime && age >= lifetime + staleSeconds(asked, said, lifetime, rules)) {
     return `a page ${age} s old that was fresh for ${lifetime}`;
   }
@@ -178,17 +205,41 @@ function objectionToReuse(
   return null;
 }
 
-/** For how many seconds it may be used stale. */
-function staleSeconds(
-  { request, hasFailed }: Asked,
-  said: ReturnType<typeof readDirectives>,
-  lifetime: number,
+/** docs/protocol.md, soft purges. `madeStaleAt`: when the latest of them was made, in epoch milliseconds. */
+function objectionAfterSoftPurge(
+  { fields }: ClientAnswer,
+  { request, at, hasToken, hasFailed }: Asked,
+  madeStaleAt: number,
+  stored: Given,
   rules: OwnersRules,
-): number {
+): string | null {
+  const said = directivesOf(stored);
+  if (fields["x-cache"] === "HIT") return "a softly purged page as a hit";
+  if (hasToken) return "a softly purged page for the token of a purge";
+  if (request.fields?.authorization !== undefined) return "a softly purged page for credentials";
+  if (mustNotBeStale(said, rules)) return "a softly purged page that must not be stale";
+  const own = secondsOf(said, "stale-while-revalidate") ?? 0;
+  const asks = secondsOf(readDirectives(request.fields?.["cache-control"]), "stale-if-error") ?? 0;
+  const onError = hasFailed ? Math.max(secondsOf(said, "stale-if-error") ?? rules.ifErrorSeconds, asks) : 0;
+  const allowed = Math.max(own > 0 ? own : rules.softForSeconds, onError);
+  const since = (at - madeStaleAt) / 1000 - LEASE_SECONDS;
+  if (since >= allowed) return `a page ${since} s after a soft purge, which allows ${allowed}`;
+  const age = ageSeconds(stored, at);
+  const end = lifetimeSeconds(stored, rules) + Math.max(own, onError);
+  return age >= end ? `a softly purged page ${age} s old, which ends at ${end}` : null;
+}
+
+function mustNotBeStale(said: Directives, { overSMaxage }: OwnersRules): boolean {
+  if (said.has("must-revalidate") || said.has("proxy-revalidate")) return true;
+  const hasWindow = secondsOf(said, "stale-while-revalidate") !== null || secondsOf(said, "stale-if-error") !== null;
+  return said.has("s-maxage") && !hasWindow && !overSMaxage;
+}
+
+/** For how many seconds it may be used stale. */
+function staleSeconds({ request, hasFailed }: Asked, said: Directives, lifetime: number, rules: OwnersRules): number {
   const whileRevalidate = secondsOf(said, "stale-while-revalidate");
   const ifError = secondsOf(said, "stale-if-error");
-  const hasWindow = whileRevalidate !== null || ifError !== null;
-  if (said.has("must-revalidate") || said.has("proxy-revalidate") || (said.has("s-maxage") && !hasWindow)) return 0;
+  if (mustNotBeStale(said, rules)) return 0;
   const wanted = readDirectives(request.fields?.["cache-control"]);
   const tolerated = wanted.get("max-stale") === true ? Number.POSITIVE_INFINITY : secondsOf(wanted, "max-stale");
   const onError = Math.max(ifError ?? rules.ifErrorSeconds, secondsOf(wanted, "stale-if-error") ?? 0);
