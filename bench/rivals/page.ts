@@ -18,23 +18,36 @@ const REASONS: readonly (readonly [word: string, reason: string])[] = [
   ["wrk ", "Each request passes through Node's parser and its streams."],
 ];
 
-/** The page whose generated parts show a run. */
-export const BENCHMARKS_PAGE = "docs/benchmarks.md";
+/** The pages whose generated parts show a run. */
+export const PAGES_OF_RIVALS: readonly string[] = ["docs/benchmarks.md", "README.md"];
 
 /** The run that the page shows, as the bench wrote it with `--json`. */
 export function readMeasured(): Measured {
   return JSON.parse(readFileSync(new URL("measured.json", import.meta.url), "utf8"));
 }
 
-/** The page with the generated parts of a run: the comparison with its results and, at the end, each form. */
+/** The forms that the README shows: the usual hit, and the dearest rows. */
+const IN_README: readonly string[] = [
+  "wrk -c50, 1 KB",
+  "wrk -c50, 50 KB, a connection each",
+  "wrk -c50, 1 KB, 4 of 5 are misses",
+];
+
+/** A page with the generated parts of a run: the comparison with its results and, at its end, each form; the README's rows. */
 export function withRivals(page: string, measured: Measured): string {
   const { forms } = measured;
   const parts: Readonly<Record<string, readonly string[]>> = {
     rivals: [introduction(measured), overview(forms), behind(forms)],
     forms: forms.map(sectionOf),
+    rows: [
+      rows(
+        forms.filter(({ form }) => IN_README.includes(form)),
+        [TIDEMARK, ...REFERENCES.map(({ name }) => name)],
+      ),
+    ],
   };
   return page.replace(
-    /^(<!-- generated: (rivals|forms) -->\n).*?^(<!-- end -->)$/gms,
+    /^(<!-- generated: (\w+) -->\n).*?^(<!-- end -->)$/gms,
     (_part, begin: string, name: string, end: string) => `${begin}\n${parts[name]!.join("\n\n")}\n\n${end}`,
   );
 }
@@ -75,6 +88,11 @@ function introduction({ at, machine, versions, settings, entrants }: Measured): 
 
 function overview(forms: readonly FormResult[]): string {
   const names = [...new Set(forms.flatMap(({ servers }) => servers.map(({ name }) => name)))];
+  return `### Requests per second\n\n${rows(forms, names)}`;
+}
+
+/** The requests per second of these servers, and Tidemark's share. */
+function rows(forms: readonly FormResult[], names: readonly string[]): string {
   const lines = forms
     .filter(({ leftOut }) => leftOut === null)
     .map(({ form, servers }) => {
@@ -82,7 +100,7 @@ function overview(forms: readonly FormResult[]): string {
       const rates = names.map((name) => count(servers.find((server) => server.name === name)?.requestsPerSecond));
       return [form, ...rates, share === null ? "" : `**${share.value.toFixed(2)}** of ${share.reference}`];
     });
-  return `### Requests per second\n\n${table(["", ...names, "Tidemark has"], lines)}`;
+  return table(["", ...names, "Tidemark has"], lines);
 }
 
 function behind(forms: readonly FormResult[]): string {

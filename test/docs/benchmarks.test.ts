@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { BENCHMARKS_PAGE, readMeasured, withRivals } from "../../bench/rivals/page.ts";
+import { PAGES_OF_RIVALS, readMeasured, withRivals } from "../../bench/rivals/page.ts";
 
-test("the tables of rivals in docs/benchmarks.md are as `npm run docs` writes them", () => {
-  const page = readFileSync(BENCHMARKS_PAGE, "utf8");
-  expect(page.match(/^<!-- generated: (rivals|forms) -->$/gm)).toHaveLength(2);
-  expect(withRivals(page, readMeasured())).toBe(page);
+test("the tables of rivals are as `npm run docs` writes them", () => {
+  const pages = PAGES_OF_RIVALS.map((page) => readFileSync(page, "utf8"));
+  const generated = pages.flatMap((page) => page.match(/^<!-- generated: \w+ -->$/gm));
+  expect(generated).toEqual(["rivals", "forms", "rows"].map((name) => `<!-- generated: ${name} -->`));
+  for (const page of pages) expect(withRivals(page, readMeasured())).toBe(page);
 });

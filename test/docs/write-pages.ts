@@ -1,6 +1,6 @@
 /** `npm run docs`: writes the pages and the OpenAPI document that are generated, and counts the mutants. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { BENCHMARKS_PAGE, readMeasured, withRivals } from "../../bench/rivals/page.ts";
+import { PAGES_OF_RIVALS, readMeasured, withRivals } from "../../bench/rivals/page.ts";
 import { openApiDocument } from "../../worker/control/openapi.ts";
 import { raised, readCounts, writeCounts } from "../mutants/counts.ts";
 import { mutants } from "../mutants/index.ts";
@@ -16,7 +16,7 @@ import { RULES_PAGE, rulesPage } from "./written/rules-page.ts";
 
 writeFileSync("docs/conformance.md", conformancePage());
 writeFileSync(SETTINGS_PAGE, settingsPage());
-writeFileSync(BENCHMARKS_PAGE, withRivals(readFileSync(BENCHMARKS_PAGE, "utf8"), readMeasured()));
+for (const page of PAGES_OF_RIVALS) writeFileSync(page, withRivals(readFileSync(page, "utf8"), readMeasured()));
 writeCounts(raised(readCounts(), mutants));
 writeFileSync("worker/control/openapi.json", `${JSON.stringify(openApiDocument(), null, 2)}\n`);
 mkdirSync("docs/reference", { recursive: true });
