@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { askExplanation } from "../../sdk/http/ask-explanation.ts";
 import { BROWSER_CODINGS, withField } from "../../wire/fields.ts";
+import { PRETENDED_METHODS } from "../../wire/pretended-request.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { namedEdge } from "../named-edge.ts";
@@ -34,7 +35,7 @@ export function explainCommand(): Command {
     .description(DESCRIPTIONS.explain)
     .argument("<url>", "a path of the site or a whole URL", valueNotFlag)
     .option("-H, --header <name: value>", "a field of the request; may be repeated", addField)
-    .option("-X, --request <method>", "the method", "GET")
+    .option("-X, --request <method>", "the method", methodNamed, "GET")
     .option("--json", "print the edge's JSON")
     .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
     .addHelpText("after", AFTER_HELP)
@@ -46,7 +47,7 @@ export function explainCommand(): Command {
 async function explain(url: string, { header, request, json, endpoint }: ExplainFlags): Promise<number> {
   try {
     const explanation = await askExplanation(
-      { url, method: request.toUpperCase(), fields: { ...DEFAULT_FIELDS, ...header } },
+      { url, method: request, fields: { ...DEFAULT_FIELDS, ...header } },
       namedEdge(endpoint),
     );
     process.stdout.write(json ? `${JSON.stringify(explanation)}\n` : explanationReport(explanation));
@@ -54,6 +55,12 @@ async function explain(url: string, { header, request, json, endpoint }: Explain
   } catch (error) {
     return printPurgeError(error);
   }
+}
+
+function methodNamed(given: string): string {
+  const method = PRETENDED_METHODS.find((each) => each === given.toUpperCase());
+  if (method === undefined) throw new InvalidArgumentError(`It must be one of ${PRETENDED_METHODS.join(", ")}.`);
+  return method;
 }
 
 function addField(line: string, fields: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

@@ -421,6 +421,12 @@ describe("through any other cache", () => {
     expect(ended.stderr).not.toContain("    at ");
   });
 
+  test("a chart of pages that cannot be asked for leaves no empty file", async () => {
+    const ended = await run("crawl", ["--edge", site.url, "/gone.xml", "--chart", "gone.svg"]);
+    expect(ended.exit).toBe(1);
+    expect(existsSync(join(folder, "gone.svg"))).toBe(false);
+  });
+
   test("a server that refuses TLS is told without OpenSSL's internals", async () => {
     const refusing = createServer((socket) => {
       socket.on("error", () => undefined);

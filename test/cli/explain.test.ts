@@ -167,6 +167,13 @@ const cases: readonly Case[] = [
     exit: 2,
     stderr: /Write it as "Name: value"/,
   },
+  {
+    name: "A method that the edge does not explain",
+    args: ["/a", "-X", "PROPFIND"],
+    asks: null,
+    exit: 2,
+    stderr: /'PROPFIND' is invalid\. It must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\./,
+  },
   { name: "No URL", args: [], asks: null, exit: 2, stderr: /missing required argument/ },
   {
     name: "A request that the edge does not understand",

@@ -46,6 +46,8 @@ export interface AuditReport {
   readonly findings: readonly Finding[];
   /** Findings whose ids the caller has accepted. */
   readonly accepted: readonly Finding[];
+  /** What the caller has accepted, and nothing has, though all was audited. */
+  readonly acceptedInVain: readonly string[];
   /** The pages that could not be audited. */
   readonly notAudited: readonly NotAudited[];
   /** Pages that would end the visitor's session. They were not requested. */
@@ -118,6 +120,7 @@ class Audit {
       pages: this.#pages.toSorted((one, other) => placeOf(one) - placeOf(other)),
       findings,
       accepted: all.filter(({ id }) => accepted.includes(id)),
+      acceptedInVain: isWhole ? accepted.filter((id) => !all.some((each) => each.id === id)) : [],
       notAudited: this.#notAudited,
       leftOut: this.#leftOut,
       problems: this.#problems,

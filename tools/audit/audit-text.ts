@@ -4,8 +4,8 @@ import { inWords } from "./judge-path.ts";
 
 /** A report for a person: the findings with the settings that fix them, then the pages that could not be audited. */
 export function auditText(report: AuditReport): string {
-  const { edge, visitors, requests, fromStore, pages, findings, accepted, notAudited, leftOut, problems, interrupted } =
-    report;
+  const { edge, visitors, requests, fromStore, pages, findings, accepted, acceptedInVain } = report;
+  const { notAudited, leftOut, problems, interrupted } = report;
   const who = inWords(visitors.map((name) => (name === "stranger" ? "a stranger" : name)));
   const lines = [
     `${counted(pages.length, "page")} at ${edge} as ${who}: ${verdictText(report)}`,
@@ -22,6 +22,9 @@ export function auditText(report: AuditReport): string {
     lines.push(`   If this is intended: --accept ${printable(id)}`);
   }
   if (accepted.length > 0) lines.push("", `Accepted: ${accepted.map(({ id }) => printable(id)).join(", ")}`);
+  if (acceptedInVain.length > 0) {
+    lines.push("", `Not found, so leave out: ${acceptedInVain.map((id) => `--accept ${printable(id)}`).join(" ")}`);
+  }
   if (notAudited.length > 0) lines.push("", "Not audited:");
   for (const { path, because } of notAudited) lines.push(`  ${printable(path)} ${because}.`);
   if (leftOut.length > 0) lines.push("", `Skipped, because they end sessions: ${leftOut.map(printable).join(", ")}`);

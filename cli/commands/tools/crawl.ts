@@ -1,4 +1,4 @@
-import { open, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import { missingPeersMessage } from "../../../package/optional-peers.ts";
 import { pngOf } from "../../../tools/charts/png.ts";
@@ -11,6 +11,7 @@ import { EXIT } from "../../exit-code.ts";
 import { fileNamed, valueNotFlag, wholeNumber } from "../../flags.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
+import { expectWritable } from "../../writable-file.ts";
 import { addPageFlags, askingPages, type PageFlags, siteUrl, walkExit } from "./asking-pages.ts";
 
 interface CrawlFlags extends PageFlags {
@@ -56,8 +57,7 @@ async function run(pages: readonly string[], flags: CrawlFlags): Promise<number>
     return EXIT.usage;
   }
   return askingPages(pages, flags, async (options, clear) => {
-    // A file that cannot be written is reported before the work, not after it.
-    if (chart !== undefined) await (await open(chart, "a")).close();
+    if (chart !== undefined) await expectWritable(chart);
     const asked = { ...options, origin: flags.origin ?? null };
     const record = resume === undefined ? null : new CrawlRecord(resume, asked);
     const { report, isSilent } = await crawl({ ...asked, ...(record && { record }) });

@@ -1,9 +1,8 @@
-import { open, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { readLifetime } from "../../../tools/counting/lifetimes.ts";
 import { deploySavings } from "../../../tools/deploys/deploy-savings.ts";
 import { deployText } from "../../../tools/deploys/deploy-text.ts";
-import { bytesOf } from "../../../tools/logs/log-file.ts";
 import { analyseLogs } from "../../../tools/report/analyse-logs.ts";
 import { reportPage } from "../../../tools/report/report-page.ts";
 import { reportText } from "../../../tools/report/report-text.ts";
@@ -11,6 +10,7 @@ import { EXIT } from "../../exit-code.ts";
 import { fileNamed, wholeNumber } from "../../flags.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
+import { expectWritable } from "../../writable-file.ts";
 import { readingLogs, refuseLogs } from "./reading-logs.ts";
 
 interface ReportFlags {
@@ -69,9 +69,7 @@ async function run(files: readonly string[], flags: ReportFlags): Promise<number
     return EXIT.usage;
   }
   return readingLogs(async (reading, clear) => {
-    // A file that cannot be written is reported before the work, not after it. A log that is missing leaves no such file.
-    await bytesOf(files);
-    if (html !== undefined) await (await open(html, "a")).close();
+    if (html !== undefined) await expectWritable(html);
     const limit = concurrency === undefined ? undefined : { concurrency, originMs };
     const report = await analyseLogs({ files, lifetimeSeconds, limit, ...reading });
     clear();

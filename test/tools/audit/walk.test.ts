@@ -304,6 +304,16 @@ describe("a report", () => {
     const { report } = await audited(behind(), { paths: ["/style.css", "/me.json"], accepted: ["shared:/me.json"] });
     expect(report).toMatchObject({ verdict: "clean", findings: [], accepted: [{ id: "shared:/me.json" }] });
     expect(auditText(report)).toContain("Accepted: shared:/me.json");
+    expect(auditText(report)).not.toContain("--accept");
+  });
+
+  test("names what was accepted and is not found, unless pages could not be audited", async () => {
+    const accepted = ["shared:/me.jsn", "shared:/me.json"];
+    const { report } = await audited(behind(), { paths: ["/style.css", "/me.json"], accepted });
+    expect(auditText(report)).toContain("Not found, so leave out: --accept shared:/me.jsn\n");
+    const { report: ofPart } = await audited(behind(), { paths: ["/style.css", "/no-such-page"], accepted });
+    expect(ofPart.verdict).toBe("not-audited");
+    expect(auditText(ofPart)).not.toContain("leave out");
   });
 
   test("names only cookies by which visitors are known, for others have the rest, too", async () => {
