@@ -874,6 +874,10 @@ describe("caching is not lost", () => {
     "if ($https = '') { rewrite ^/(.*)$ https://www.example.com/$1 permanent; }",
     "if ($server_port = 80) { return 301 https://$host:443$request_uri; }",
     "if ($host != www.example.com) { return 302 https://www.example.com$request_uri; }",
+    // As Nginx Proxy Manager writes it.
+    `set $test ""; if ($scheme = "http") { set $test "H"; } if ($request_uri = /test) { set $test "\${test}T"; }
+     if ($http_x_forwarded_proto = "https") { set $test "\${test}S"; }
+     if ($test = H) { return 301 https://$host$request_uri; }`,
   ])("by a redirect to the same page at another address, which is told: %s", (line) => {
     const site = imported(`server_name example.com; ${line} location / { ${CACHED} }`);
     expect(routeOf(site, "/x")).toEqual(HOUR);
@@ -889,6 +893,13 @@ describe("caching is not lost", () => {
     "if ($scheme = http) { return 200 https://$host$request_uri; }",
     "if ($scheme = http) { set $args a=1; return 301 https://$host$request_uri; }",
     "if ($ssl_client_verify != SUCCESS) { return 301 https://$host$request_uri; }",
+    "if ($scheme = http) { set $to H; } if ($to = H) { return 301 https://$host$request_uri; }",
+    "set $to H; if ($scheme = http) { set $to H; } if ($to = H) { return 301 https://$host$request_uri; }",
+    'set $to ""; if ($cookie_a) { set $to H; } if ($to = H) { return 301 https://$host$request_uri; }',
+    'set $to ""; set $to H; if ($to = H) { return 301 https://$host$request_uri; }',
+    'set $to ""; set $to $arg_to; if ($to = H) { return 301 https://$host$request_uri; }',
+    `set $to ""; set $to "\${arg_to}H"; if ($to = H) { return 301 https://$host$request_uri; }`,
+    'set $to ""; if ($scheme = http) { set $to H; } if ($to != H) { return 301 https://$host$request_uri; }',
     "if ($http_host_of = a) { rewrite ^ https://$host$request_uri? permanent; }",
     "if ($scheme = http) { rewrite ^ https://$host$request_uri? last; }",
     "if ($scheme = http) { rewrite ^/(.*)$ /$1 permanent; }",

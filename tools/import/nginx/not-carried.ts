@@ -31,7 +31,7 @@ export function notCarried(
           noteBlock(directive.block, routes);
           continue;
         }
-        const isAtOther = leadsToOtherAddress(directive);
+        const isAtOther = leadsToOtherAddress(directive, block);
         const isRefusal = !isAtOther && refuses(directive);
         const why = isRefusal
           ? "The edge refuses nobody: the origin must do this, or a firewall in front of the edge."

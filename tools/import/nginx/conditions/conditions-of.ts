@@ -13,6 +13,7 @@ import {
   capturesOf,
   conditionOf,
   type Evaluation,
+  isConstant,
   mayHoldOn,
   requestsWhere,
   requestsWhereIf,
@@ -122,7 +123,7 @@ function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Ev
         return [{ source, caused: [{ cause, from: [], isExact: true }], effect: "other" }];
       }
       if (name !== "if" || directive.block === null || (!isFragile && !hasEffect(directive.block))) return [];
-      if (leadsToOtherAddress(directive)) return [];
+      if (leadsToOtherAddress(directive, block)) return [];
       const caused = evaluationsAt(directive, evaluation, linesOf(location, server)).flatMap((each) =>
         requestsWhereIf(conditionOf(directive), each),
       );
@@ -140,12 +141,13 @@ const SAME_PAGE = /^https?:\/\/[^/?#]+?(?:\$\{?request_uri\}?\??|\$uri\$is_args\
 const WHOLE_PATH = /^\^?\/?\(\.[*+]\)\$?$/;
 
 /**
- * Whether an `if` only redirects to the same page under another scheme or host. The edge serves the page without a redirect,
- * and stores it apart.
+ * Whether an `if` of this block only redirects to the same page under another scheme or host. The edge serves the page
+ * without a redirect, and stores it apart.
  */
-export function leadsToOtherAddress(directive: Directive): boolean {
+export function leadsToOtherAddress(directive: Directive, block: readonly Directive[]): boolean {
   const [only, ...others] = directive.block ?? [];
-  if (only === undefined || others.length > 0 || !IS_OF_ADDRESS.test(conditionOf(directive))) return false;
+  if (only === undefined || others.length > 0) return false;
+  if (!isOfAddress(conditionOf(directive), block.slice(0, block.indexOf(directive)))) return false;
   const [first = "", target = "", flag = ""] = only.args;
   const [isSame, found] = SAME_PAGE.exec(target) ?? [];
   if (isSame === undefined) return false;
@@ -153,6 +155,25 @@ export function leadsToOtherAddress(directive: Directive): boolean {
   return (
     only.name === "rewrite" && /^(?:permanent|redirect)$/.test(flag) && (found === undefined || WHOLE_PATH.test(first))
   );
+}
+
+/** Whether a condition is on the address, or on a variable that only such conditions can have given this value. */
+function isOfAddress(condition: string, before: readonly Directive[]): boolean {
+  if (IS_OF_ADDRESS.test(condition)) return true;
+  const [, variable, wanted = ""] = /^\$\{?(\w+)\}? = (\w+)$/.exec(condition) ?? [];
+  const [first, ...later] = assignmentsOf(before).filter((each) => each.variable === variable);
+  if (first === undefined || !isConstant(first) || first.value === wanted) return false;
+  return later.every(
+    ({ value, condition: ofLine, isCode }) =>
+      !isCode && (!mayBe(value, wanted) || (ofLine !== null && IS_OF_ADDRESS.test(ofLine))),
+  );
+}
+
+/** Whether a text, of which variables may be parts, can have this value. */
+function mayBe(text: string, wanted: string): boolean {
+  if (!text.includes("$")) return text === wanted;
+  const [, ending = ""] = /\}([^$}]*)$/.exec(text) ?? [];
+  return wanted.endsWith(ending);
 }
 
 /** Whether a line gives the origin another path or query than the visitor's. */
