@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import Module, { findPackageJSON } from "node:module";
+import Module from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ownPackage } from "./own-package.ts";
@@ -78,6 +78,6 @@ function manifestOf(peer: OptionalPeer): string | undefined {
   // Node does not look there, and Yarn puts no packages where Node looks.
   const yarn = (Module as PlugAndPlay).findPnpApi?.(own) ?? null;
   return yarn === null
-    ? findPackageJSON(peer, import.meta.url)
+    ? Module.findPackageJSON(peer, import.meta.url) // an import of this name would not load in Bun, which lacks it
     : join(yarn.resolveToUnqualified(peer, own), "package.json");
 }

@@ -9,6 +9,9 @@ import { checkStart } from "./check-timers.ts";
 export async function startCdn<const Region extends string = "local">(
   options: CdnOptions<Region>,
 ): Promise<Cdn<Region>> {
+  const { bun } = process.versions;
+  if (bun !== undefined)
+    throw new Error(`startCdn: this is Bun ${bun}, and a CDN needs Node: run these tests in Node.`);
   checkCdnOptions(options);
   await checkStart("startCdn");
   if (!(Buffer.from("") instanceof Uint8Array)) throw new Error(`startCdn: ${NOT_IN_JSDOM}`);

@@ -77,6 +77,34 @@ describe("beside a miniflare that a later wrangler has brought", () => {
   });
 });
 
+test("Bun's tests record purges, and are told that a CDN needs Node", {
+  tags: ["deep"],
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const bun = await fetchedFromNpm(["bun@1.4.5"]);
+  if ("missing" in bun) throw new Error(bun.missing);
+  const folder = await folderWith(installed, "bun", ["miniflare", "esbuild"]);
+  await writeFile(
+    join(folder, "app.test.ts"),
+    `import { expect, test } from "bun:test";
+     import { startCdn } from "tidemark/local";
+     import { createRecordingPurger } from "tidemark/testing";
+
+     test("a purge is recorded", async () => {
+       const purger = createRecordingPurger();
+       await purger.purgeTags("song:1");
+       expect(purger.calls.length).toBe(1);
+     });
+
+     test("a CDN is refused", async () => {
+       await expect(startCdn({ site: {} })).rejects.toThrow("a CDN needs Node: run these tests in Node");
+     });`,
+  );
+  const { exit, stderr } = await run(join(bun.folder, "node_modules/.bin/bun"), ["test"], { cwd: folder });
+  expect(stderr).toMatch(/2 pass\n\s*0 fail/);
+  expect(exit).toBe(0);
+});
+
 describe("Jest without flags", { tags: ["deep"] }, () => {
   test("tests an app in CommonJS behind the simulated CDN, and is told what it cannot read", {
     timeout: TIMEOUT_MS,

@@ -187,6 +187,17 @@ describe("starting a CDN", () => {
     }
   });
 
+  test("in Bun is refused with what to do", async () => {
+    vi.stubGlobal("process", { ...process, versions: { ...process.versions, bun: "1.4.5" } });
+    try {
+      await expect(startCdn({ site: {} })).rejects.toThrow(
+        "startCdn: this is Bun 1.4.5, and a CDN needs Node: run these tests in Node.",
+      );
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
   test("with a config that has a mistake names it, and shows none of the bundled code", async () => {
     const folder = await mkdtemp(join(tmpdir(), "tidemark-mistake-"));
     const config = join(folder, "tidemark.config.ts");
