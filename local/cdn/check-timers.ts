@@ -129,7 +129,7 @@ export async function endsWithin(seconds: number, work: Promise<unknown>): Promi
 async function comesTrue(isTrue: () => boolean, seconds: number): Promise<boolean> {
   const giveUpAt = process.uptime() + seconds; // fake timers fake the other clocks
   const { port1: open } = new MessageChannel();
-  open.ref(); // the waits below do not keep the process alive
+  open.on("message", () => undefined); // the waits below do not keep the process alive, nor, in Deno, a port without a listener
   let isLast = false;
   while (!isTrue() && !isLast) {
     isLast = process.uptime() > giveUpAt; // never the first look, before which a real timer need not have run

@@ -105,6 +105,30 @@ test("Bun's tests record purges, and are told that a CDN needs Node", {
   expect(exit).toBe(0);
 });
 
+test("Deno's tests ask a simulated CDN", { tags: ["deep"], timeout: TIMEOUT_MS }, async () => {
+  const deno = await fetchedFromNpm(["deno@2.9.6"]);
+  if ("missing" in deno) throw new Error(deno.missing);
+  const folder = await folderWith(installed, "deno", ["miniflare", "esbuild"]);
+  await writeFile(
+    join(folder, "app_test.ts"),
+    `import { assertHit, assertMiss, startCdn } from "tidemark/local";
+
+     Deno.test("a page is stored until it is purged", async () => {
+       const reply = { fields: { "cache-control": "max-age=60" }, body: "v1" };
+       const cdn = await startCdn({ site: {}, origin: { "/about": reply } });
+       await assertMiss(cdn.get("/about"));
+       await assertHit(cdn.get("/about"));
+       await cdn.settle(await cdn.purger.purgeUrls("/about"));
+       await assertMiss(cdn.get("/about"));
+       await cdn.close();
+     });`,
+  );
+  const args = ["test", "--allow-all", "--node-modules-dir=manual", "--no-check"];
+  const { exit, stdout, stderr } = await run(join(deno.folder, "node_modules/.bin/deno"), args, { cwd: folder });
+  expect(`${stdout}${stderr}`).toContain("1 passed");
+  expect(exit).toBe(0);
+});
+
 describe("Jest without flags", { tags: ["deep"] }, () => {
   test("tests an app in CommonJS behind the simulated CDN, and is told what it cannot read", {
     timeout: TIMEOUT_MS,
