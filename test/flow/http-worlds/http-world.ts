@@ -227,10 +227,10 @@ class HttpWorld {
   #knownTo({ fields = {}, isolate }: ClientRequest): Pick<Asked, "purges" | "soft" | "hasToken" | "unsafe"> {
     const now = this.#now;
     const awaited = this.#purges.findLastIndex(({ token }) => token === fields["tidemark-after"]);
-    const known = this.#purges.filter(({ settlesAt }, index) => settlesAt <= now || index <= awaited);
+    const all = this.#purges.map((purge, index) => ({ ...purge, isKnown: purge.settlesAt <= now || index <= awaited }));
     return {
-      purges: known.filter(({ mode }) => mode === "hard"),
-      soft: known.filter(({ mode }) => mode === "soft"),
+      purges: all.filter(({ mode, isKnown }) => mode === "hard" && isKnown),
+      soft: all.filter(({ mode }) => mode === "soft"),
       hasToken: awaited >= 0,
       unsafe: this.#unsafe.filter((each) => each.isolate === isolate || each.at + OTHERS_KNOW_AFTER_MS <= now),
     };
@@ -274,7 +274,7 @@ class HttpWorld {
       const given = this.#origin.record[number - 1]!;
       const { status: ofGiven, method } = given;
       words.push(ofGiven === 304 ? "a confirmed page" : `a stored ${ofGiven} to ${request.method}`);
-      if (soft.some((purge) => number <= purge.upTo && purge.covers(given))) {
+      if (soft.some((purge) => purge.isKnown && number <= purge.upTo && purge.covers(given))) {
         words.push(`a softly purged page as ${words[0]}`);
       }
       if (method === "HEAD" && body !== "") words.push("a page that a HEAD has freshened");

@@ -38,9 +38,12 @@ export interface Removal {
   readonly covers: (page: Given) => boolean;
 }
 
-/** What made pages stale. `at`: epoch milliseconds. */
+/** What made pages stale. */
 export interface SoftRemoval extends Removal {
+  /** Epoch milliseconds. */
   readonly at: number;
+  /** Whether it has settled, or the request carries its token. */
+  readonly isKnown: boolean;
 }
 
 /** A request, and what was known when it arrived. */
@@ -59,7 +62,7 @@ export interface Asked {
   readonly hasToken: boolean;
   /** Hard purges that have settled, or whose token the request carries: not even the origin's word brings a page back. */
   readonly purges: readonly Removal[];
-  /** Soft purges that have settled, or whose token the request carries. */
+  /** All soft purges: an isolate may know of those, too, that it need not know. */
   readonly soft: readonly SoftRemoval[];
   /** Unsafe requests whose answers have been given: a page from before needs the origin's word. */
   readonly unsafe: readonly Removal[];
@@ -186,7 +189,7 @@ function objectionToReuse(
   if (asked.unsafe.some((each) => isRemoved(each, page, stored))) return "a page from before an unsafe request";
   if (said.get("no-cache") === true) return "a page that said no-cache";
   const soft = asked.soft.filter((each) => isRemoved(each, page, stored));
-  if (soft.length > 0) {
+  if (soft.some(({ isKnown }) => isKnown)) {
     const objection = objectionAfterSoftPurge(answer, asked, Math.max(...soft.map(({ at }) => at)), stored, rules);
     if (objection !== null) return objection;
   }
